@@ -1,0 +1,1 @@
+"""InferSight's core: everything the pages show is computed here."""

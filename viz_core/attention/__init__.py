@@ -1,0 +1,1 @@
+"""Attention as one monoid: dense, tiled, fast, and their orders and ledgers."""

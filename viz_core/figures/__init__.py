@@ -1,0 +1,1 @@
+"""The only Plotly room: arrays in, figure out."""

@@ -1,0 +1,73 @@
+"""The catalogue: every sentence the app says, in Chinese and English.
+
+Texts live in `locales/zh.toml` and `locales/en.toml` as nested tables; a key is the dotted path of a text. Placeholders
+are those of `str.format`. Rooms below the app never choose a language: they raise `Problem(key, **params)` and the app
+shows it in the reader's language.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from functools import cache
+from pathlib import Path
+from typing import Literal, cast
+
+Lang = Literal["zh", "en"]
+LANGS: tuple[Lang, ...] = ("zh", "en")
+FOLDER = Path(__file__).parent / "locales"
+
+
+def _flat(table: dict[str, object], prefix: str = "") -> dict[str, str]:
+    out: dict[str, str] = {}
+    for name, value in table.items():
+        if isinstance(value, dict):
+            out |= _flat(value, f"{prefix}{name}.")
+        else:
+            out[prefix + name] = str(value)
+    return out
+
+
+@cache
+def catalogue(lang: Lang) -> dict[str, str]:
+    """All texts of one language as {dotted key: template}."""
+    return _flat(tomllib.loads((FOLDER / f"{lang}.toml").read_text(encoding="utf-8")))
+
+
+def has(key: str) -> bool:
+    """Whether the catalogue knows `key`."""
+    return key in catalogue("en")
+
+
+def t(key: str, lang: Lang, **params: object) -> str:
+    """The text of `key` in `lang` with its placeholders filled; KeyError for an unknown key or a missing placeholder."""
+    template = catalogue(lang)[key]
+    return template.format(**params) if params else template.format()
+
+
+def as_lang(code: object) -> Lang:
+    """The nearest supported language of a locale code such as `zh-CN`, `en_GB` or `de`; English where none fits."""
+    return "zh" if str(code).lower().startswith("zh") else "en"
+
+
+class Problem(ValueError):
+    """Bad input, as one plain sentence: what is wrong and what to do.
+
+    `key` names the sentence in the catalogue (table `problem`), `params` fill it. `str()` is the English sentence.
+    """
+
+    def __init__(self, key: str, **params: object) -> None:
+        self.key, self.params = key, params
+        super().__init__(key, params)
+
+    def text(self, lang: Lang) -> str:
+        """The sentence in the reader's language."""
+        return t(f"problem.{self.key}", lang, **self.params)
+
+    def __str__(self) -> str:
+        return self.text("en")
+
+
+def langs_agree() -> list[str]:
+    """Keys that one language has and the other lacks (empty when the catalogue is whole)."""
+    zh, en = (set(catalogue(cast(Lang, lang))) for lang in LANGS)
+    return sorted(zh ^ en)

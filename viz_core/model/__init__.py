@@ -1,0 +1,1 @@
+"""A Llama-family decoder in NumPy, its readers, tokenizer, caches and probes."""

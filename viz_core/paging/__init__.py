@@ -1,0 +1,1 @@
+"""Paged KV memory: block pool, free-list policies, scheduler, event log."""

@@ -1,0 +1,1 @@
+"""Grids, formats, fits and layouts of quantized tensors."""

@@ -1,0 +1,1 @@
+"""KV bytes, weight bytes, hardware and the roofline."""

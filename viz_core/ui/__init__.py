@@ -1,0 +1,1 @@
+"""The only Streamlit room: shell, scenes, player, cached calls."""
