@@ -1,0 +1,39 @@
+"""How a series' numbers are rounded and worded: once, here, so that every screen shows the same digits."""
+
+from __future__ import annotations
+
+import math
+
+from viz_core.trace import Series
+
+BYTES = ("B", "KiB", "MiB", "GiB", "TiB")
+
+
+def unit(series: Series) -> tuple[float, int | None, str]:
+    """The divisor, the decimals (None: scientific) and the unit in which a series is shown."""
+    if series.unit != "bytes":
+        return 1.0, series.places, series.unit
+    largest = max((abs(v) for v in series.values if v is not None and math.isfinite(v)), default=0.0)
+    power = min(len(BYTES) - 1, int(math.log(max(largest, 1.0), 1024) + 1e-12))
+    return 1024.0**power, 1 if power else 0, BYTES[power]
+
+
+def drawn(value: float | None, divisor: float, places: int | None) -> float:
+    """The number that the line is drawn by; NaN is a gap.
+
+    With decimals it is the number as shown times 10 ** places: whole, so that the browser only sets the decimal point.
+    In scientific notation it is the logarithm of the magnitude.
+    """
+    if value is None or (places is None and (value == 0 or not math.isfinite(value))):
+        return math.nan
+    if places is None:
+        return math.log10(abs(value))
+    return float(f"{value / divisor:.{places}f}".replace(".", "")) if math.isfinite(value) else value
+
+
+def shown(value: float | None) -> str:
+    """A number in scientific notation with two digits; "" for a gap."""
+    if not value or not math.isfinite(value):
+        return {None: "", 0: "0", math.inf: "∞"}.get(value, "−∞")
+    mantissa, exponent = f"{value:.1e}".split("e")
+    return f"{mantissa}e{int(exponent)}".replace("-", "−")
