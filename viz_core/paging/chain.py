@@ -1,0 +1,91 @@
+"""Interned hash chain: a full block is named by (parent, content), so equal prefixes are one integer.
+
+vLLM 0.33.0 (`v1/core/kv_cache_utils.py`, `hash_block_tokens`) chains sha256 digests: h_i = H(h_{i-1}, tokens_i,
+extra keys). Only the identity of a digest matters to the pool, so the chain is interned instead: two equal prefixes
+meet at one node, and no two different ones can collide. A node lives while a block carries it, a child names it or a
+request still extends it; then it is pruned, so memory follows the pool and not the tokens ever seen. Left out: LoRA
+and multi-modal keys.
+"""
+
+from __future__ import annotations
+
+from array import array
+
+ROOT = 0
+Key = bytes | int | str | tuple[str, int]
+
+
+class HashChain:
+    """Nodes of the prefix tree; node 0 is the empty prefix without a salt and is never pruned."""
+
+    __slots__ = ("_ids", "_keys", "_last", "_uses")
+
+    def __init__(self) -> None:
+        self._ids: dict[tuple[int, Key], int] = {}
+        self._keys: dict[int, tuple[int, Key]] = {}
+        self._uses: dict[int, int] = {}
+        self._last = ROOT
+
+    def __len__(self) -> int:
+        return len(self._ids)
+
+    def find(self, parent: int, key: Key) -> int:
+        """The node of `key` under `parent`, 0 when it is not known."""
+        return self._ids.get((parent, key), 0)
+
+    def intern(self, parent: int, key: Key) -> int:
+        """The node of `key` under `parent`, made when new. A new node holds its parent; nobody holds it yet."""
+        pair = (parent, key)
+        node = self._ids.get(pair)
+        if node is None:
+            node = self._last = self._last + 1
+            self._ids[pair] = node
+            self._keys[node] = pair
+            self._uses[node] = 0
+            if parent > 0:
+                self._uses[parent] += 1
+        return node
+
+    def find_root(self, salt: str | None) -> int:
+        """The node that prefixes with this cache salt start from; -1 when nothing carries that salt."""
+        return ROOT if salt is None else self._ids.get((-1, salt), -1)
+
+    def root(self, salt: str | None) -> int:
+        """The node that prefixes with this cache salt start from, made when new (vLLM salts block 0 only)."""
+        return ROOT if salt is None else self.intern(-1, salt)
+
+    def hold(self, node: int) -> None:
+        """One more user of `node`; the root needs no users."""
+        if node > 0:
+            self._uses[node] += 1
+
+    def release(self, node: int) -> None:
+        """One user less; a node without users goes, and lets go of its parent."""
+        uses = self._uses
+        while node > 0:
+            left = uses[node] - 1
+            assert left >= 0, "a hash node was released more often than it was held"
+            if left:
+                uses[node] = left
+                return
+            del uses[node]
+            pair = self._keys.pop(node)
+            del self._ids[pair]
+            node = pair[0]
+
+    def parent(self, node: int) -> int:
+        """The node one block shorter; 0 or -1 above a first block."""
+        return self._keys[node][0]
+
+    def path(self, node: int) -> tuple[Key, ...]:
+        """What `node` names: the salt, if any, and the contents of its blocks from the first to the last."""
+        keys: list[Key] = []
+        while node > 0:
+            node, key = self._keys[node]
+            keys.append(key)
+        return tuple(reversed(keys))
+
+
+def tokens_of(key: Key) -> list[int]:
+    """The token ids in a block's key; empty where the key is a given hash and not tokens."""
+    return list(array("i", key)) if isinstance(key, bytes) else []

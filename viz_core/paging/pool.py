@@ -1,0 +1,135 @@
+"""Block pool: reference counts, hash tags and the free queue on flat int arrays.
+
+vLLM 0.33.0 `BlockPool` (`v1/core/block_pool.py`): lazy eviction (a free block keeps its hash until it is taken),
+duplicates of one hash allowed (tables are append-only), first one found wins. 20 bytes a block. Left out: partial
+blocks, KV connectors, metrics sampling.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Sequence
+
+from viz_core.paging.chain import HashChain
+from viz_core.paging.events import Log, Op
+from viz_core.paging.free_queue import FreeQueue
+from viz_core.paging.policies import Policy
+
+NULL = 0
+
+
+class BlockPool:
+    """`size` blocks; with a policy that has a null block, block 0 is never given out."""
+
+    __slots__ = ("caching", "chain", "groups", "index", "log", "policy", "queue", "ref", "size", "tag", "twins")
+
+    def __init__(self, size: int, policy: Policy, caching: bool, groups: int = 1, log: Log | None = None) -> None:
+        self.size, self.policy, self.caching, self.groups, self.log = size, policy, caching, groups, log
+        self.queue = FreeQueue(size, policy.first_order(size))
+        self.ref = array("i", bytes(4 * size))
+        self.tag = array("q", bytes(8 * size))  # node * groups + group of the hash a block carries, 0 for none
+        self.chain = HashChain()
+        self.index: dict[int, int] = {}  # tag -> the block found for it
+        self.twins: dict[int, list[int]] = {}  # tag -> further blocks that carry it, oldest first
+
+    @property
+    def usable(self) -> int:
+        """Blocks that requests can hold: all but the null block."""
+        return self.size - self.policy.null_block
+
+    @property
+    def usage(self) -> float:
+        """Share of the usable blocks that are held, as vLLM reports it (0..1)."""
+        return 1.0 - self.queue.length / self.usable if self.usable else 0.0
+
+    def take(self, count: int, request: int = -1, group: int = 0) -> list[int]:
+        """`count` blocks off the head of the free queue, each with one reference; hashes they carried are evicted
+        now.
+        """
+        blocks = self.queue.pop(count)
+        ref, tag, log = self.ref, self.tag, self.log
+        for block in blocks:
+            if tag[block]:
+                if log is not None:
+                    log.add(Op.EVICT, request, block, tag[block] // self.groups)
+                self._forget(block)
+            assert not ref[block], "a free block has a reference"
+            ref[block] = 1
+            if log is not None:
+                log.add(Op.TAKE, request, block, group)
+        return blocks
+
+    def touch(self, block: int) -> None:
+        """One more reference; a block without any leaves the free queue."""
+        if not self.ref[block]:
+            self.queue.remove(block)
+        self.ref[block] += 1
+
+    def give_back(self, blocks: Sequence[int], request: int = -1) -> None:
+        """One reference less for each, first the one to be evicted first; what nobody holds is free, where the
+        policy puts it.
+        """
+        ref, log = self.ref, self.log
+        freed = []
+        for block in blocks:
+            left = ref[block] - 1
+            assert left >= 0, "a block was given back more often than it was taken"
+            ref[block] = left
+            if not left:
+                freed.append(block)
+            if log is not None:
+                log.add(Op.RELEASE, request, block)
+        if freed:
+            head, tail = self.policy.split(freed, self.tag)
+            self._enqueue(head, tail, request)
+
+    def _enqueue(self, head: list[int], tail: list[int], request: int) -> None:
+        if head:
+            self.queue.push_front(head)
+        if tail:
+            self.queue.push_back(tail)
+        if self.log is not None:
+            for block in reversed(head):
+                self.log.add(Op.HEAD, request, block)
+            for block in tail:
+                self.log.add(Op.TAIL, request, block)
+
+    def commit(self, block: int, node: int, group: int = 0) -> None:
+        """Make a full block findable under `node`; a block that carries a hash already is never committed again."""
+        assert not self.tag[block], "a block that has a hash was committed again"
+        tag = self.tag[block] = node * self.groups + group
+        self.chain.hold(node)
+        if tag in self.index:
+            self.twins.setdefault(tag, []).append(block)
+        else:
+            self.index[tag] = block
+
+    def _forget(self, block: int) -> None:
+        """Take a block out of the prefix index; the next duplicate, if any, is found in its place."""
+        tag = self.tag[block]
+        self.tag[block] = 0
+        twins = self.twins.get(tag)
+        if twins is None:
+            del self.index[tag]
+        elif self.index[tag] == block:
+            self.index[tag] = twins.pop(0)
+        else:
+            twins.remove(block)
+        if twins is not None and not twins:
+            del self.twins[tag]
+        self.chain.release(tag // self.groups)
+
+    def find(self, node: int, group: int = 0) -> int:
+        """The first block committed under `node`, -1 when there is none."""
+        return self.index.get(node * self.groups + group, -1)
+
+    def reset(self) -> bool:
+        """Forget every hash; refused (False) while any block is held."""
+        if self.queue.length != self.usable:
+            return False
+        for block in range(self.size):
+            if self.tag[block]:
+                self._forget(block)
+        if self.log is not None:
+            self.log.add(Op.RESET)
+        return True

@@ -1,0 +1,82 @@
+"""One request: its tokens, how many of them have K/V in the pool, and its block tables.
+
+Follows vLLM 0.33.0 `Request` where the pool and the scheduler look at it. Left out: sampling, LoRA, multi-modal inputs.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterable, Sequence
+
+from viz_core.i18n import Problem
+from viz_core.paging.chain import ROOT, Key
+
+TOKEN_LIMIT = 2**31
+
+
+class Request:
+    """Tokens (prompt, then sampled) and the blocks that hold their K/V.
+
+    `length`: tokens so far; `computed`: tokens with K/V; `quiet`: the next token needs neither a block nor a commit
+    while `computed` is below it; `committed`: whole blocks in the prefix index; `tables`: one table (array of block
+    ids) a group.
+    """
+
+    __slots__ = (
+        "arrival", "committed", "computed", "given", "held", "hit_tokens", "index", "length", "max_tokens", "name",
+        "node", "preemptions", "priority", "prompt", "quiet", "salt", "tables", "tokens",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        name: str,
+        tokens: Iterable[int] = (),
+        *,
+        salt: str | None = None,
+        max_tokens: int = 1,
+        priority: int = 0,
+        arrival: tuple[int, int] = (0, 0),
+        length: int | None = None,
+        given: Sequence[int] | None = None,
+    ) -> None:
+        """`given` are the prompt's block hashes, for traces that publish hashes and `length` instead of tokens."""
+        self.name, self.salt, self.max_tokens, self.priority, self.arrival = name, salt, max_tokens, priority, arrival
+        try:
+            self.tokens = array("i", tokens)
+        except (OverflowError, TypeError) as error:
+            raise Problem("paging_tokens", name=name) from error
+        self.given = given
+        self.length = self.prompt = len(self.tokens) if length is None else length
+        if self.prompt < 1:
+            raise Problem("paging_empty_prompt", name=name)
+        self.index = -1
+        self.preemptions = self.hit_tokens = 0
+        self.clear(1)
+
+    def clear(self, groups: int) -> None:
+        """Nothing computed, nothing held: a fresh or a preempted request."""
+        self.computed = self.committed = self.quiet = 0
+        self.node = ROOT
+        self.held = False
+        self.tables = [array("i") for _ in range(groups)]
+
+    def append(self, token: int) -> None:
+        """Add a sampled token; its K/V are written when it is computed."""
+        self.tokens.append(token)
+        self.length += 1
+
+    def key(self, block: int, size: int) -> Key:
+        """What full block `block` of `size` tokens holds, as the hash chain names it."""
+        if self.given is None:
+            return self.tokens[block * size : block * size + size].tobytes()
+        return self.given[block] if block < len(self.given) else (self.name, block)
+
+    @property
+    def table(self) -> array[int]:
+        """The block table of the first group: logical block -> physical block."""
+        return self.tables[0]
+
+    @property
+    def outputs(self) -> int:
+        """Tokens sampled so far."""
+        return self.length - self.prompt

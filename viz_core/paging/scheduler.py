@@ -1,0 +1,211 @@
+"""Scheduler: which requests get how many tokens in each engine step, and who is preempted when blocks run out.
+
+vLLM 0.33.0 `Scheduler.schedule` and `update_from_output` (`v1/core/sched/scheduler.py`): no prefill or decode
+phases, one token budget a step, running requests before waiting ones, preemption by recomputation. Left out: encoder
+inputs, speculative drafts, LoRA, connectors, asynchronous scheduling, pausing.
+"""
+
+from __future__ import annotations
+
+from bisect import insort
+from collections import deque
+from collections.abc import Callable, Iterable
+
+from viz_core.i18n import Problem
+from viz_core.paging.config import PoolConfig, SchedulerConfig
+from viz_core.paging.events import Log, Op
+from viz_core.paging.manager import BlockManager
+from viz_core.paging.plan import StepPlan, unique_token
+from viz_core.paging.request import Request
+
+
+def _rank(request: Request) -> tuple[int, tuple[int, int]]:
+    return request.priority, request.arrival
+
+
+class Scheduler:
+    """Requests over one block manager, one `step()` at a time; `sample` names the token that a request produces
+    next.
+    """
+
+    def __init__(
+        self,
+        pool: PoolConfig,
+        config: SchedulerConfig | None = None,
+        log: Log | None = None,
+        sample: Callable[[Request], int] = unique_token,
+    ) -> None:
+        self.config, self.log, self.sample = config or SchedulerConfig(), log, sample
+        self.manager = BlockManager(pool, log)
+        self.by_priority = self.config.order == "priority"
+        self.waiting: deque[Request] | list[Request] = [] if self.by_priority else deque()
+        self.running: list[Request] = []
+        self.names: set[str] = set()
+        self.steps = self.num_preemptions = self.tokens_lost = self.queried = self.hits = 0
+
+    def add(self, request: Request) -> None:
+        """Queue a request; a Problem when its name is taken or it can never fit."""
+        if request.name in self.names:
+            raise Problem("paging_duplicate", name=request.name)
+        config = self.manager.config
+        blocks = -(-min(request.length, config.max_model_len) // config.block_size)
+        if blocks > config.usable and not any(config.windows):
+            raise Problem(
+                "paging_never_fits", name=request.name, tokens=request.length, blocks=blocks, pool=config.usable
+            )
+        request.index = len(self.names) if self.log is None else self.log.name(request.name)
+        self.names.add(request.name)
+        if self.log is not None:
+            self.log.add(Op.ARRIVE, request.index, value=request.length)
+        self._queue(request)
+
+    def _queue(self, request: Request, front: bool = False) -> None:
+        if isinstance(self.waiting, list):
+            insort(self.waiting, request, key=_rank)
+        elif front:
+            self.waiting.appendleft(request)
+        else:
+            self.waiting.append(request)
+
+    def schedule(self) -> StepPlan:
+        """Grant this step's tokens: running requests first, then, if nobody was preempted, waiting ones."""
+        plan = StepPlan()
+        threshold = self.config.long_prefill_token_threshold if len(self.running) + len(self.waiting) > 1 else 0
+        budget = self._schedule_running(plan, threshold)
+        if not plan.preempted:
+            self._admit(plan, budget, threshold)
+        return plan
+
+    def _schedule_running(self, plan: StepPlan, threshold: int) -> int:
+        """Tokens for the running requests in order; returns what is left of the budget."""
+        budget, granted, max_len = self.config.max_num_batched_tokens, plan.granted, self.manager.max_len
+        at = 0
+        while at < len(self.running) and budget > 0:
+            request = self.running[at]
+            count = request.length - request.computed
+            if count == 1 and request.computed < request.quiet:
+                request.computed += 1
+                granted[request.name] = 1
+                budget -= 1
+                at += 1
+                continue
+            if 0 < threshold < count:
+                count = threshold
+            count = min(count, budget, max_len - request.computed - 1)
+            if count <= 0:
+                at += 1
+                continue
+            fits, at, returned = self._make_room(request, count, at, plan)
+            budget += returned
+            if fits:
+                granted[request.name] = count
+                budget -= count
+                at += 1
+            elif not self.by_priority:
+                break
+        return budget
+
+    def _make_room(self, request: Request, count: int, at: int, plan: StepPlan) -> tuple[bool, int, int]:
+        """Allocate, preempting others until it fits or the request preempts itself: (fits, its index, budget
+        returned).
+        """
+        returned = 0
+        while not self.manager.allocate(request, count, lookahead=self.config.lookahead):
+            victim = max(self.running, key=_rank) if self.by_priority else self.running[-1]
+            index = self.running.index(victim)
+            del self.running[index]
+            at -= index < at
+            returned += plan.granted.pop(victim.name, 0)
+            self._preempt(victim)
+            plan.preempted.append(victim)
+            if victim is request:
+                return False, at, returned
+        return True, at, returned
+
+    def _preempt(self, request: Request) -> None:
+        """Give up all blocks of a running request; it starts over from what the prefix cache still has."""
+        if self.log is not None:
+            self.log.add(Op.PREEMPT, request.index, value=request.computed)
+        self.tokens_lost += request.computed
+        self.num_preemptions += 1
+        request.preemptions += 1
+        self.manager.free(request)
+        self._queue(request, front=True)
+
+    def _admit(self, plan: StepPlan, budget: int, threshold: int) -> None:
+        """Waiting requests from the head, until one does not fit: nobody overtakes."""
+        config, manager = self.config, self.manager
+        while self.waiting and budget > 0 and len(self.running) < config.max_num_seqs:
+            request = self.waiting[0]
+            hit = manager.lookup(request)
+            count = request.length - hit.tokens
+            if 0 < threshold < count:
+                count = threshold
+            if count > budget and not config.enable_chunked_prefill:
+                return
+            count = min(count, budget)
+            reserve = manager.watermark if self.running else 0
+            if not manager.allocate(
+                request, count, hit, lookahead=config.lookahead, gate=config.reserve_full_isl, reserve=reserve
+            ):
+                return
+            if isinstance(self.waiting, list):
+                del self.waiting[0]
+            else:
+                self.waiting.popleft()
+            self.running.append(request)
+            (plan.resumed if request.preemptions else plan.new).append(request)
+            if not request.preemptions:
+                self.queried += request.length
+                self.hits += hit.tokens
+            plan.granted[request.name] = count
+            budget -= count
+
+    def update(self, plan: StepPlan) -> list[Request]:
+        """After the forward pass: a request that has computed all it has samples one token; the finished give back
+        their blocks.
+        """
+        finished: list[Request] = []
+        limit = self.manager.max_len
+        for request in self.running:
+            if request.computed < request.length or request.name not in plan.granted:
+                continue
+            request.append(self.sample(request))
+            if self.log is not None:
+                self.log.add(Op.SAMPLE, request.index, value=request.length)
+            if request.length - request.prompt >= request.max_tokens or request.length >= limit:
+                finished.append(request)
+        if finished:
+            self._finish(finished, plan)
+        return finished
+
+    def _finish(self, finished: list[Request], plan: StepPlan) -> None:
+        order = {name: at for at, name in enumerate(plan.granted)}
+        finished.sort(key=lambda request: order[request.name])
+        for request in finished:
+            if self.log is not None:
+                self.log.add(Op.FINISH, request.index, value=request.length)
+            self.manager.free(request)
+        done = set(map(id, finished))
+        self.running = [request for request in self.running if id(request) not in done]
+
+    def step(self) -> StepPlan:
+        """One engine step: schedule, run, update."""
+        plan = self.schedule()
+        self.update(plan)
+        self.steps += 1
+        if self.log is not None:
+            self.log.step += 1
+        return plan
+
+    def run(self, arrivals: Iterable[Request], max_steps: int = 1_000_000) -> None:
+        """Step until all `arrivals` (sorted by `arrival`) have finished; a Problem when nothing can move any more."""
+        pending = deque(arrivals)
+        while pending or self.waiting or self.running:
+            while pending and pending[0].arrival[0] <= self.steps:
+                self.add(pending.popleft())
+            plan = self.step()
+            if not plan.granted and not plan.preempted and not pending:
+                raise Problem("paging_stuck", step=self.steps)
+            if self.steps >= max_steps:
+                raise Problem("paging_too_long", steps=max_steps)
