@@ -26,9 +26,10 @@ class Tokenizer:
     `vocab` counts all ids, reserved ones included.
     """
 
-    def __init__(self, inner: Inner, scheme: Scheme, start: int | None = None) -> None:
+    def __init__(self, inner: Inner, start: int | None = None) -> None:
         inner.encode_special_tokens = True
-        self.inner, self.scheme, self.start = inner, scheme, start
+        self.inner, self.start = inner, start
+        self.scheme: Scheme = scheme_of(inner)
         self.special = frozenset(i for i, token in inner.get_added_tokens_decoder().items() if token.special)
         self.vocab = inner.get_vocab_size(with_added_tokens=True)
 
@@ -42,7 +43,7 @@ class Tokenizer:
             inner = Inner.from_buffer(data)
         except Exception as error:  # the library raises bare Exceptions
             raise Problem("model_tokenizer", file=shown(path.name)) from error
-        return cls(inner, scheme_of(inner), start)
+        return cls(inner, start)
 
     def encode(self, text: str) -> list[int]:
         """Ids of a text, the start token first where the model has one. A Problem for an empty text."""
