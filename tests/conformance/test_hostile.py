@@ -14,6 +14,8 @@ from pathlib import Path
 import pytest
 
 from viz_core.i18n import LANGS, Problem
+from viz_core.model.gguf import open_gguf
+from viz_core.model.gguf_model import remarks
 from viz_core.model.safetensors import open_safetensors
 from viz_core.model.shards import read_index
 from viz_core.model.tensorfile import value_notes
@@ -30,7 +32,17 @@ def judge_index(path: Path) -> list[object]:
     return []
 
 
-JUDGES: dict[str, Callable[[Path], list[object]]] = {"st_index": judge_index, "st_": judge_safetensors}
+def judge_gguf(path: Path) -> list[object]:
+    file = open_gguf(path)
+    values = () if file.swapped else ((name, file.read(name)) for name in file)
+    return [*file.notes, *remarks(file), *(note for name, read in values for note in value_notes(name, read))]
+
+
+JUDGES: dict[str, Callable[[Path], list[object]]] = {
+    "st_index": judge_index,
+    "st_": judge_safetensors,
+    "gg_": judge_gguf,
+}
 
 
 def judge_of(name: str) -> Callable[[Path], list[object]] | None:

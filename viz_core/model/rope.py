@@ -21,7 +21,10 @@ from viz_core.model.notes import shown
 
 @dataclass(frozen=True, slots=True)
 class Rope:
-    """θ, head width and scaling of the rotary positions; `low`, `high` and `trained` belong to llama3."""
+    """θ, head width and scaling of the rotary positions; `low`, `high` and `trained` belong to llama3.
+
+    divisors: one number a channel pair, as GGUF files store llama3's result; in place of all else.
+    """
 
     theta: float
     d_head: int
@@ -30,6 +33,7 @@ class Rope:
     low: float = 1.0
     high: float = 4.0
     trained: int = 8192
+    divisors: tuple[float, ...] = ()
 
     @classmethod
     def from_hf(cls, table: Mapping[str, Any], d_head: int) -> Rope:
@@ -54,6 +58,8 @@ class Rope:
     def frequencies(self) -> np.ndarray:
         """Radians a token of each channel pair, float64 (d_head / 2,), fastest first."""
         plain = self.theta ** (-np.arange(0, self.d_head, 2) / self.d_head)
+        if self.divisors:
+            return plain / np.array(self.divisors)
         if self.scaling != "llama3":
             return plain / self.factor
         turns = self.trained * plain / (2 * np.pi)  # full turns within the trained context
