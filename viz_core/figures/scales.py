@@ -1,0 +1,58 @@
+"""One axis of a chart: its name with the unit, its spacing, its range, and where a value lies on it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from viz_core.figures.layout import Parts
+
+Spacing = Literal["linear", "log"]
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """The name of an axis with its unit, its spacing, an optional fixed range and a d3 number format for the hover."""
+
+    title: str = ""
+    spacing: Spacing = "linear"
+    range: tuple[float, float] | None = None
+    digits: str = ",.4~g"
+
+
+def reach(scale: Scale, values: Sequence[NDArray[np.float64]]) -> tuple[float, float]:
+    """The range that holds all values: from 0 where they are far from each other, with a little room at the ends."""
+    if scale.range:
+        return scale.range
+    whole = np.concatenate([*values, np.empty(0)])
+    seen = whole[np.isfinite(whole) & ((whole > 0) | (scale.spacing == "linear"))]
+    low, high = (float(seen.min()), float(seen.max())) if seen.size else (0.1, 1.0)
+    if scale.spacing == "log":
+        return low / 1.3, high * 1.3
+    low = min(low, 0.0) if low < 0.5 * high else low
+    room = 0.04 * (high - low) or 1.0
+    return (low - room if low < 0 else low), high + room
+
+
+def shown_range(ends: tuple[float, float], scale: Scale) -> list[float]:
+    """A range as Plotly wants it: exponents on a log axis."""
+    return [math.log10(end) for end in ends] if scale.spacing == "log" else list(ends)
+
+
+def place(value: float, ends: tuple[float, float], scale: Scale) -> float:
+    """Where a value lies in a range, 0..1; beyond the range at its end."""
+    low, high = shown_range(ends, scale)
+    at = shown_range((value, 1.0), scale)[0]
+    return min(max((at - low) / (high - low or 1.0), 0.0), 1.0)
+
+
+def ticks(scale: Scale) -> Parts:
+    """Few ticks on a linear axis, whole powers of ten on a log one."""
+    if scale.spacing == "log":
+        return {"dtick": 1, "exponentformat": "power"}
+    return {"nticks": 6, "exponentformat": "none", "separatethousands": True}
