@@ -6,14 +6,19 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from viz_core.i18n import Problem
-from viz_core.model.config import from_hf
+from viz_core.model import get
+from viz_core.model.config import LlamaConfig, from_hf
+from viz_core.model.gguf import open_gguf
+from viz_core.model.gguf_model import HfNames, config_of, shape_of
+from viz_core.model.gguf_tokenizer import tokenizer_of
+from viz_core.model.linear import Dense
 from viz_core.model.llama import Llama
 from viz_core.model.notes import Note, shown
 from viz_core.model.shards import open_weights
 from viz_core.model.strict_json import parse
 from viz_core.model.tensorfile import length_of
 from viz_core.model.tokenizer import Tokenizer
-from viz_core.model.weights import build
+from viz_core.model.weights import MakeLinear, build
 
 BUNDLED = Path(__file__).parent / "bundled"
 MAX_CONFIG = 2**20
@@ -37,25 +42,53 @@ class Model:
 
 def names() -> list[str]:
     """Names that `load` takes and that need no download now."""
-    return ["bundled"] if (BUNDLED / "model.safetensors").is_file() else []
+    bundled = ["bundled"] if (BUNDLED / "model.safetensors").is_file() else []
+    return bundled + [name for name in get.SOURCES if get.held(name)]
 
 
-def load(name: str) -> Model:
-    """A model by its name; a Problem where there is none."""
-    if name not in names():
-        raise Problem("model_unknown", name=shown(name), known=", ".join(names()) or "–")
-    return load_folder(BUNDLED, name)
+def load(name: str, linear: MakeLinear = Dense.of) -> Model:
+    """A model by its name (see `names`); `linear` makes its linear layers, float32 unless given."""
+    if name == "bundled" and name in names():
+        return load_folder(BUNDLED, name, linear)
+    if name in get.SOURCES:
+        path = get.held(name)
+        if path is None:
+            raise Problem("model_not_fetched", name=name)
+        return load_gguf(path, name, linear)
+    raise Problem("model_unknown", name=shown(name), known=", ".join(names()) or "–")
 
 
-def load_folder(folder: Path, name: str) -> Model:
+def load_path(path: Path, linear: MakeLinear = Dense.of) -> Model:
+    """A model by its path: a Hugging Face folder or a GGUF file."""
+    if (path / "config.json").is_file():
+        return load_folder(path, path.name, linear)
+    if path.is_file():
+        return load_gguf(path, path.stem, linear)
+    raise Problem("model_path", path=shown(path))
+
+
+def load_folder(folder: Path, name: str, linear: MakeLinear = Dense.of) -> Model:
     """A Hugging Face folder: config.json, safetensors (one file or shards with their index), tokenizer.json."""
     notes: list[Note] = []
     path = folder / "config.json"
     if length_of(path) > MAX_CONFIG:
         raise Problem("model_config_not_object")
     config = from_hf(parse(path.read_bytes(), "config.json", note=notes.append))
+    tokenizer = _fitting(Tokenizer.from_file(folder / "tokenizer.json"), config)
     weights = open_weights(folder)
-    tokenizer = Tokenizer.from_file(folder / "tokenizer.json")
+    return Model(name, build(config, weights, linear), tokenizer, (*notes, *weights.notes))
+
+
+def load_gguf(path: Path, name: str, linear: MakeLinear = Dense.of) -> Model:
+    """A GGUF file of the family; its tokenizer comes out of its metadata."""
+    file = open_gguf(path)
+    config = config_of(file)
+    tokenizer = _fitting(tokenizer_of(file.metadata), config)
+    return Model(name, build(config, HfNames(file, shape_of(file.metadata)), linear), tokenizer, file.notes)
+
+
+def _fitting(tokenizer: Tokenizer, config: LlamaConfig) -> Tokenizer:
+    """The tokenizer, unless it can give ids that the model does not know."""
     if tokenizer.vocab > config.vocab:
         raise Problem("model_tokenizer_vocab", tokenizer=tokenizer.vocab, model=config.vocab)
-    return Model(name, build(config, weights), tokenizer, (*notes, *weights.notes))
+    return tokenizer
