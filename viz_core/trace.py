@@ -90,8 +90,8 @@ class Hue:
 class Series:
     """One number a step. None is a gap; ±inf is shown but not drawn.
 
-    `places` decimals are shown (None: scientific, two digits); unit "bytes" picks B, KiB, MiB or GiB by the largest
-    value. Series with the same non-empty `share` are drawn on one scale.
+    `places` decimals are shown (None: scientific, two digits). By the largest value, unit "bytes" picks B, KiB, MiB …
+    and a unit like "~FLOP" picks k, M, G …. Series with the same non-empty `share` are drawn on one scale.
     """
 
     label: Label

@@ -7,15 +7,17 @@ import math
 from viz_core.trace import Series
 
 BYTES = ("B", "KiB", "MiB", "GiB", "TiB")
+SI = ("", "k", "M", "G", "T", "P", "E")
 
 
 def unit(series: Series) -> tuple[float, int | None, str]:
     """The divisor, the decimals (None: scientific) and the unit in which a series is shown."""
-    if series.unit != "bytes":
+    if series.unit != "bytes" and not series.unit.startswith("~"):
         return 1.0, series.places, series.unit
+    base, names = (1024.0, BYTES) if series.unit == "bytes" else (1000.0, SI)
     largest = max((abs(v) for v in series.values if v is not None and math.isfinite(v)), default=0.0)
-    power = min(len(BYTES) - 1, int(math.log(max(largest, 1.0), 1024) + 1e-12))
-    return 1024.0**power, 1 if power else 0, BYTES[power]
+    power = sum(largest >= base**k for k in range(1, len(names)))
+    return base**power, 1 if power else 0, names[power] + series.unit.removeprefix("bytes").removeprefix("~")
 
 
 def drawn(value: float | None, divisor: float, places: int | None) -> float:
@@ -28,7 +30,9 @@ def drawn(value: float | None, divisor: float, places: int | None) -> float:
         return math.nan
     if places is None:
         return math.log10(abs(value))
-    return float(f"{value / divisor:.{places}f}".replace(".", "")) if math.isfinite(value) else value
+    whole = float(f"{value / divisor:.{places}f}".replace(".", "")) if math.isfinite(value) else value
+    assert math.isinf(whole) or abs(whole) < 2**53, f"{value}: too many digits, choose a unit with a prefix"
+    return whole
 
 
 def shown(value: float | None) -> str:

@@ -1,0 +1,15 @@
+"""Players for the browser tests: ?trace=cache, blocks or long, ?lang=, and a button that brings new data."""
+
+import streamlit as st
+
+from tests.traces import blocks, cache
+from viz_core.i18n import as_lang
+from viz_core.ui.player import player
+
+TRACES = {"cache": cache, "blocks": blocks, "long": lambda: blocks(512, 10_000), "huge": lambda: blocks(16_384, 400)}
+
+lang = as_lang(st.query_params.get("lang", "en"))
+name = st.query_params.get("trace", "cache")
+trace = cache("春眠不觉晓处") if st.button("other data") else TRACES[name]()
+player(trace, lang=lang, key="it", on_step=lambda step: st.session_state.update(reported=step))
+st.text(f"reported {st.session_state.get('reported')}")

@@ -1,0 +1,146 @@
+"""The player in a real browser: step, keys, scrub, play, motion, theme, phone, hover, SVG, new data."""
+
+from __future__ import annotations
+
+import re
+import xml.etree.ElementTree as ET
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.traces import blocks, cache
+from viz_core.trace import State
+from viz_core.trace_codec import decode, encode
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Locator, Page
+
+pytestmark = pytest.mark.browser
+APP = Path(__file__).parent / "player_app.py"
+Visit = Callable[..., "Page"]
+
+
+def opened(page: Page) -> Locator:
+    root = page.locator(".infersight-player")
+    root.locator("[data-cell]").first.wait_for(timeout=20_000)
+    return root
+
+
+def at(root: Locator, step: int) -> None:
+    """Wait until the player stands at a step."""
+    root.page.wait_for_function("([e, s]) => e.dataset.step === String(s)", arg=[root.element_handle(), step])
+
+
+def states(root: Locator, lane: int) -> list[str]:
+    cells = root.locator(f'[data-lane="{lane}"]').all()
+    return [(cell.get_attribute("class") or "").split()[1] for cell in cells]
+
+
+def test_buttons_and_keys_step_and_the_cells_follow_the_trace(visit: Visit) -> None:
+    root = opened(visit(APP))
+    trace = cache()
+    captions = decode(encode(trace, "en")).sentences("captions")
+    moves = [("Step forward", 1), ("Last step", 4), ("Step back", 3), ("First step", 0)]
+    for name, step in moves:
+        root.get_by_role("button", name=name).click()
+        at(root, step)
+        assert root.locator(".caption").inner_text() == captions[step]
+        wanted = [State(v).name.lower() for v in trace.state(step)["state"]]
+        assert states(root, 0) + states(root, 1) == wanted
+    root.locator(".figure").focus()
+    for key, step in (("ArrowRight", 1), ("ArrowRight", 2), ("ArrowLeft", 1), ("End", 4), ("Home", 0)):
+        root.page.keyboard.press(key)
+        at(root, step)
+
+
+def test_scrubbing_shows_number_and_caption(visit: Visit) -> None:
+    root = opened(visit(APP, "?trace=long"))
+    root.get_by_role("slider").fill("9321")
+    at(root, 9321)
+    assert root.locator(".count").inner_text() == "9322 / 10000"
+    state = blocks(512, 10_000).state(9321)["state"]
+    assert states(root, 0) == [State(v).name.lower() for v in state[:512]]
+
+
+def test_it_plays_to_the_end_and_stops(visit: Visit) -> None:
+    root = opened(visit(APP))
+    root.get_by_role("combobox", name="Speed").select_option("4")
+    root.locator(".figure").focus()
+    root.page.keyboard.press(" ")
+    assert root.get_by_role("button", name="Pause").count() == 1
+    at(root, 4)
+    root.get_by_role("button", name="Play").wait_for()
+
+
+def test_reduced_motion_has_no_tween_but_plays(visit: Visit) -> None:
+    duration = "e => getComputedStyle(e).transitionDuration"
+    body = opened(visit(APP)).locator(".body").first
+    body.page.get_by_role("button", name="Step forward").click()
+    assert body.evaluate(duration).startswith("0.2s")
+    root = opened(visit(APP, motion="reduce"))
+    root.get_by_role("button", name="Step forward").click()
+    assert root.locator(".body").first.evaluate(duration) == "0s"
+    root.get_by_role("combobox", name="Speed").select_option("4")
+    root.get_by_role("button", name="Play").click()
+    at(root, 4)
+
+
+@pytest.mark.parametrize(("theme", "hue"), [("light", "rgb(202, 127, 91)"), ("dark", "rgb(247, 190, 125)")])
+def test_colours_follow_the_theme(visit: Visit, theme: str, hue: str) -> None:
+    root = opened(visit(APP, theme=theme))
+    root.page.wait_for_function(
+        "([e, c]) => getComputedStyle(e).fill === c", arg=[root.locator(".computed .body").first.element_handle(), hue]
+    )
+
+
+def test_a_phone_shows_readable_cells_without_sideways_scrolling(visit: Visit) -> None:
+    root = opened(visit(APP, "?trace=blocks", width=390, height=844))
+    assert root.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    boxes = [cell.bounding_box() for cell in root.locator("[data-cell]").all()]
+    assert all(b and b["width"] >= 24 and b["x"] >= 0 and b["x"] + b["width"] <= 390 for b in boxes)
+    sizes = root.locator(".drawing text").evaluate_all("all => all.map(e => parseFloat(getComputedStyle(e).fontSize))")
+    assert min(sizes) >= 12
+
+
+def test_a_hover_reads_the_cell_and_lights_its_like(visit: Visit) -> None:
+    root = opened(visit(APP, "?trace=blocks"))
+    root.get_by_role("button", name="Last step").click()
+    at(root, 11)
+    root.locator('[data-lane="0"][data-cell="2"]').hover()
+    detail = root.locator(".detail").inner_text()
+    assert all(part in detail for part in ("pool", "P2", "C", "3 of 4 filled", "3 references", "cells 8–10"))
+    assert root.locator("[data-lit]").evaluate_all("all => all.map(e => [e.dataset.lane, e.dataset.cell])") == [
+        ["0", "2"], ["1", "2"],
+    ]  # fmt: skip
+
+
+def test_events_are_jumped_to(visit: Visit) -> None:
+    root = opened(visit(APP, "?trace=blocks"))
+    for step in (1, 5, 9):
+        root.get_by_role("button", name="Next event").click()
+        at(root, step)
+    root.get_by_role("button", name="Previous event").click()
+    at(root, 5)
+
+
+def test_the_saved_frame_stands_alone(visit: Visit) -> None:
+    root = opened(visit(APP, "?lang=zh"))
+    with root.page.expect_download() as download:
+        root.get_by_role("button", name="存为 SVG").click()
+    text = Path(download.value.path()).read_text(encoding="utf-8")
+    assert download.value.suggested_filename == "infersight-1.svg"
+    ET.fromstring(text)
+    assert "var(" not in text and "light-dark" not in text and "url(" not in text
+    assert "rgb(202, 127, 91)" in text and "格 0–我" in text
+
+
+def test_new_data_keeps_the_step_and_the_page(visit: Visit) -> None:
+    root = opened(visit(APP))
+    root.get_by_role("slider").fill("3")
+    root.evaluate("e => { e.mine = true; }")
+    root.page.get_by_text("reported 3").wait_for()
+    root.page.get_by_role("button", name="other data").click()
+    root.get_by_text(re.compile("4 / 6")).wait_for()
+    assert root.evaluate("e => e.mine") and root.get_attribute("data-step") == "3"

@@ -1,0 +1,146 @@
+"""The player's own code, run by node on the bytes that Python wrote: it must show what Python says."""
+
+from __future__ import annotations
+
+import base64
+import json
+import math
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.traces import WORDS, any_trace, blocks, cache
+from viz_core.trace import Series, Trace
+from viz_core.trace_codec import decode, encode
+from viz_core.trace_numbers import shown, unit
+from viz_core.ui.player import payload, script, trace_html
+
+PLAYER = Path(__file__).parents[1] / "viz_core" / "ui" / "player"
+NODE = shutil.which("node")
+needs_node = pytest.mark.skipif(
+    NODE is None, reason="node is not installed: the player's script is not run outside a browser"
+)
+
+WIND = """
+import { readFileSync } from "node:fs";
+import { Film } from "PLAYER/film.js";
+for (const job of JSON.parse(readFileSync(0, "utf8"))) {
+  const film = new Film(new Uint8Array(Buffer.concat([Buffer.alloc(3), Buffer.from(job.blob, "base64")])).subarray(3));
+  film.every = job.every;
+  const shots = job.visits.map((step) => ({
+    step, planes: Object.fromEntries(Object.entries(film.seek(step)).map(([k, v]) => [k, [...v]])),
+    caption: film.captions.at(step), shown: film.series.map((one) => film.shown(one, step)),
+  }));
+  console.log(JSON.stringify({ shots, details: [...film.details.which.keys()].map((i) => film.details.at(i)) }));
+}
+"""
+
+
+LAY_OUT = """
+import { layout, spot } from "PLAYER/layout.js";
+for (const { header, width, em } of JSON.parse(readFileSync(0, "utf8"))) {
+  const plan = layout(header, width, { em, legend: [{ text: "computed now" }, { text: "本步计算" }] });
+  console.log(JSON.stringify({ height: plan.height, lanes: plan.lanes.map((lane) => ({
+    w: lane.w, h: lane.h, run: lane.run, spots: Array.from({ length: lane.count }, (_, i) => spot(lane, i)),
+  })), texts: [...plan.legend, ...plan.series.rows].map(({ x, y }) => [x, y]) }));
+}
+""".replace("import {", 'import { readFileSync } from "node:fs";\nimport {', 1)
+
+
+def node(code: str, jobs: object) -> list[Any]:
+    """Run a module with `jobs` as its input and return the JSON values that it prints, one a line."""
+    assert NODE
+    code = code.replace("PLAYER", PLAYER.as_uri())
+    run = subprocess.run(
+        [NODE, "--input-type=module", "-e", code], input=json.dumps(jobs), capture_output=True, text=True, check=False
+    )
+    assert not run.returncode, run.stderr
+    return [json.loads(line) for line in run.stdout.splitlines()]
+
+
+def number(series: Series, step: int) -> str:
+    """A series' number as Python alone would write it."""
+    value, (divisor, places, name) = series.values[step], unit(series)
+    if value is None:
+        return "–"
+    if places is None:
+        text = shown(value)
+    elif math.isinf(value):
+        text = "∞" if value > 0 else "−∞"
+    else:
+        text = f"{value / divisor:,.{places}f}"
+        text = text.lstrip("-") if not float(text.replace(",", "")) else text.replace("-", "−")
+    return f"{text}\u202f{name}" if name else text
+
+
+@needs_node
+@given(any_trace(), st.lists(st.integers(0, 10**6), min_size=1, max_size=8), st.integers(1, 4))
+@settings(max_examples=12, deadline=None)
+def test_the_script_winds_to_what_python_says(trace: Trace, visits: list[int], every: int) -> None:
+    visits = [visit % trace.steps for visit in visits]
+    blob = encode(trace, "zh")
+    (played,) = node(WIND, [{"blob": base64.b64encode(blob).decode(), "visits": visits, "every": every}])
+    captions = decode(blob).sentences("captions")
+    assert played["details"] == decode(blob).sentences("details")
+    for shot in played["shots"]:
+        step = shot["step"]
+        assert shot["planes"] == {name: values.tolist() for name, values in trace.state(step).items()}
+        assert shot["caption"] == captions[step]
+        assert shot["shown"] == [number(series, step) for series in trace.series]
+
+
+@needs_node
+def test_a_long_trace_winds_both_ways() -> None:
+    trace = blocks(64, 3000)
+    visits = [2999, 0, 1500, 1499, 256, 255, 2816, 1, 2998]
+    blob = base64.b64encode(encode(trace, "en")).decode()
+    (played,) = node(WIND, [{"blob": blob, "visits": visits, "every": 256}])
+    for shot in played["shots"]:
+        assert shot["planes"] == {name: values.tolist() for name, values in trace.state(shot["step"]).items()}
+
+
+@needs_node
+@given(
+    st.lists(st.tuples(st.integers(1, 3000), st.sampled_from([0, 0, 4, 40, 128]), WORDS), min_size=1, max_size=4),
+    st.integers(0, 5), st.sampled_from([320, 358, 600, 720, 1000, 1400]), st.sampled_from([1, 1.5]),
+)  # fmt: skip
+@settings(max_examples=12, deadline=None)
+def test_every_cell_stands_inside_the_figure_and_alone(
+    lanes: list[tuple[int, int, str]], series: int, width: int, em: float
+) -> None:
+    packed = [
+        {"label": text, "first": 0, "count": count, "columns": columns, "labels": [text] * (count if count < 20 else 0),
+         "under": [], "rowNames": [], "columnNames": []}
+        for count, columns, text in lanes
+    ]  # fmt: skip
+    header = {"lanes": packed, "series": [{}] * series, "texts": [""]}
+    (plan,) = node(LAY_OUT, [{"header": header, "width": width, "em": em}])
+    floor = 0.0
+    for lane in plan["lanes"]:
+        spots = lane["spots"]
+        assert len({tuple(spot) for spot in spots}) == len(spots)
+        assert all(x >= 0 and x + lane["w"] <= width + 1 and floor <= y for x, y in spots), (lane["w"], lane["run"])
+        assert lane["w"] >= 9
+        floor = max(y for _, y in spots) + lane["h"]
+    assert floor <= plan["height"] and all(0 <= x <= width and 0 <= y <= plan["height"] for x, y in plan["texts"])
+
+
+@needs_node
+def test_the_joined_script_is_one_module_with_the_function_streamlit_calls() -> None:
+    source = base64.b64encode(script().encode()).decode()
+    code = (
+        f'const made = await import("data:text/javascript;base64,{source}"); console.log(`"${{typeof made.default}}"`);'
+    )
+    (kind,) = node(code, [])
+    assert kind == "function"
+
+
+def test_the_page_of_its_own_loads_nothing() -> None:
+    page = trace_html(cache(), "zh")
+    assert "http" not in page.replace("http://www.w3.org/", "") and "import " not in page.split("<script", 1)[1]
+    assert base64.b64encode(payload(cache(), "zh")).decode() in page

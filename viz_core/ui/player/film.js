@@ -1,0 +1,118 @@
+// Reads the bytes of a trace (viz_core/trace_codec.py describes them) and winds to any step.
+
+const ARRAYS = {
+  u1: Uint8Array, i1: Int8Array, u2: Uint16Array, i2: Int16Array, u4: Uint32Array, i4: Int32Array, f8: Float64Array,
+};
+const KEYFRAME_BYTES = 32 << 20; // what keyframes may take together
+
+// The header, and its typed arrays. `slice` copies, so that an array may start at any byte.
+export function read(bytes) {
+  const buffer = bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.byteLength);
+  const length = new DataView(buffer).getUint32(0, true);
+  const header = JSON.parse(new TextDecoder().decode(new Uint8Array(buffer, 4, length)));
+  let at = 4 + length;
+  const arrays = header.arrays.map(([kind, count]) => {
+    const size = count * ARRAYS[kind].BYTES_PER_ELEMENT;
+    at += size;
+    return new ARRAYS[kind](buffer.slice(at - size, at));
+  });
+  return { header, arrays };
+}
+
+// Sentences by index: a template's literals and slots, filled from its columns.
+class Sentences {
+  constructor(entry, arrays) {
+    this.parts = entry.parts;
+    this.columns = entry.columns.map((slots) =>
+      slots.map((slot) => ({ texts: slot.texts, values: arrays[slot.texts ? slot.at : slot.ints] })));
+    this.which = arrays[entry.which];
+    this.row = new Uint32Array(this.which.length);
+    const seen = new Uint32Array(this.parts.length);
+    this.which.forEach((key, i) => { this.row[i] = seen[key]++; });
+  }
+
+  at(index) {
+    const key = this.which[index];
+    return this.parts[key].map((part) => (typeof part === "string" ? part : this.slot(key, part, index))).join("");
+  }
+
+  slot(key, part, index) {
+    const { texts, values } = this.columns[key][part];
+    const value = values[this.row[index]];
+    return texts ? texts[value] : String(value);
+  }
+}
+
+// A number that Python rounded, times 10 ** places, with its decimal point, grouped digits and a true minus.
+export function digits(whole, places) {
+  if (Number.isNaN(whole)) return "–";
+  if (!Number.isFinite(whole)) return whole < 0 ? "−∞" : "∞";
+  const text = String(Math.abs(whole)).padStart(places + 1, "0");
+  const cut = text.length - places;
+  const grouped = text.slice(0, cut).replace(/\B(?=(\d{3})+$)/g, ",");
+  return (whole < 0 ? "−" : "") + grouped + (places ? "." + text.slice(cut) : "");
+}
+
+// A trace, wound to one step: `now[plane]` holds that plane's value in every cell.
+export class Film {
+  constructor(bytes) {
+    const { header, arrays } = read(bytes);
+    this.header = header;
+    this.steps = header.steps;
+    this.size = header.cells;
+    this.planes = Object.entries(header.planes).map(([name, [counts, cells, values]]) =>
+      ({ name, cells: arrays[cells], values: arrays[values], ends: running(arrays[counts]) }));
+    this.now = Object.fromEntries(this.planes.map(({ name }) => [name, new Uint32Array(this.size)]));
+    this.captions = new Sentences(header.captions, arrays);
+    this.details = new Sentences(header.details, arrays);
+    this.series = header.series.map((one) => ({ ...one, line: arrays[one.line], at: arrays[one.at] }));
+    this.events = { kinds: header.events.kinds, step: arrays[header.events.step], kind: arrays[header.events.kind] };
+    const frame = Math.max(1, this.size * this.planes.length * 4);
+    this.every = Math.max(256, Math.ceil((this.steps * frame) / KEYFRAME_BYTES));
+    this.frames = new Map(); // step -> copy of `now`
+    this.step = -1;
+  }
+
+  // Wind to a step: from where the film is, or from the nearest keyframe if that is less far.
+  seek(step) {
+    let from = Math.floor(step / this.every) * this.every;
+    while (from > 0 && !this.frames.has(from)) from -= this.every;
+    if (step < this.step || from > this.step) this.rewind(from);
+    while (this.step < step) {
+      const stop = Math.min(step, (Math.floor(this.step / this.every) + 1) * this.every);
+      for (const plane of this.planes) play(plane, this.now[plane.name], this.step, stop);
+      this.step = stop;
+      if (stop % this.every === 0 && stop && !this.frames.has(stop)) {
+        this.frames.set(stop, this.planes.map(({ name }) => this.now[name].slice()));
+      }
+    }
+    return this.now;
+  }
+
+  rewind(from) {
+    const frame = this.frames.get(from);
+    this.planes.forEach(({ name }, i) => (frame ? this.now[name].set(frame[i]) : this.now[name].fill(0)));
+    this.step = frame ? from : -1;
+  }
+
+  value(plane, cell) {
+    return this.now[plane] ? this.now[plane][cell] : 0;
+  }
+
+  // The number of a series at a step, as Python wrote it.
+  shown(one, step) {
+    const text = one.places === null ? one.texts[one.at[step]] || "–" : digits(one.line[step], one.places);
+    return one.unit && text !== "–" ? `${text}\u202f${one.unit}` : text;
+  }
+}
+
+function running(counts) {
+  const ends = new Uint32Array(counts.length);
+  let sum = 0;
+  counts.forEach((count, step) => { ends[step] = sum += count; });
+  return ends;
+}
+
+function play({ cells, values, ends }, now, from, to) {
+  for (let i = from < 0 ? 0 : ends[from], end = ends[to]; i < end; i++) now[cells[i]] = values[i];
+}

@@ -1,0 +1,49 @@
+// Saves the frame on the screen as a self-contained SVG: colours, type and caption resolved, nothing to load.
+
+import { measure } from "./layout.js";
+import { node } from "./cells.js";
+
+const KEPT = [
+  "fill", "fill-opacity", "stroke", "stroke-width", "stroke-dasharray", "stroke-linejoin", "opacity", "font-family",
+  "font-size", "font-weight", "text-anchor", "dominant-baseline", "font-variant-numeric", "paint-order", "display",
+];
+const MARGIN = 16;
+
+// The drawing as text, on the paper of the page, with its caption below.
+export function frozen(svg, caption) {
+  const copy = svg.cloneNode(true);
+  const [originals, copies] = [svg, copy].map((root) => [root, ...root.querySelectorAll("*")]);
+  originals.forEach((original, i) => {
+    const style = getComputedStyle(original);
+    copies[i].removeAttribute("class");
+    copies[i].setAttribute("style", KEPT.map((name) => `${name}:${style.getPropertyValue(name)}`).join(";"));
+  });
+  const [width, height] = ["width", "height"].map((name) => Number(svg.getAttribute(name)));
+  const lines = wrap(caption, (width - 4) / 16);
+  const out = node("svg", { width: width + 2 * MARGIN, height: height + 24 * lines.length + 3 * MARGIN });
+  out.setAttribute("xmlns", "http://www.w3.org/2000/svg");
+  const style = getComputedStyle(svg);
+  node("rect", { width: "100%", height: "100%", fill: style.getPropertyValue("background-color") }, out);
+  node("g", { transform: `translate(${MARGIN} ${MARGIN})` }, out).append(copy);
+  lines.forEach((line, i) => node("text", {
+    x: MARGIN, y: height + 2 * MARGIN + 14 + 24 * i, fill: style.color, "font-family": style.fontFamily, "font-size": 16,
+  }, out, line));
+  return new XMLSerializer().serializeToString(out);
+}
+
+function wrap(text, room) {
+  const lines = [""];
+  for (const word of text.match(/[\u2e80-\uffff]|[^\s\u2e80-\uffff]+\s*|\s+/g) || []) {
+    if (lines.at(-1) && measure(lines.at(-1) + word) > room) lines.push("");
+    lines[lines.length - 1] += word;
+  }
+  return lines;
+}
+
+export function save(svg, caption, header, step) {
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(new Blob([frozen(svg, caption)], { type: "image/svg+xml" }));
+  link.download = `infersight-${String(step + 1).padStart(String(header.steps).length, "0")}.svg`;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
+}
