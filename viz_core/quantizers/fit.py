@@ -1,0 +1,170 @@
+"""How a scale follows from a block: its extreme, its range, its mean."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from viz_core.quantizers.direct import ONE, TINY, Direct, Measured
+from viz_core.quantizers.layout import CHUNK
+
+if TYPE_CHECKING:
+    from viz_core.quantizers.format import Format
+
+
+def absmax(x: np.ndarray) -> np.ndarray:
+    """Largest magnitude of each block, (b,); NaN is passed over, as a C comparison does."""
+    found = np.maximum(x.max(axis=-1), -x.min(axis=-1)) if x.shape[1] >= CHUNK else np.abs(x).max(axis=-1)
+    if np.isnan(found).any():
+        found = np.fmax.reduce(np.abs(x), axis=-1)
+        found[np.isnan(found)] = 0
+    return found
+
+
+def extreme(x: np.ndarray) -> np.ndarray:
+    """The first value of largest magnitude in each block, with its sign, (b,)."""
+    magnitude = np.abs(x)
+    if np.isnan(magnitude.max()):
+        magnitude[np.isnan(magnitude)] = -1
+    at = magnitude.argmax(axis=-1)
+    found = np.take_along_axis(x, at[:, None], axis=-1)[:, 0]
+    return np.where(np.isnan(found) | (found == 0), np.float32(0), found)
+
+
+@dataclass(frozen=True)
+class Absmax(Direct):
+    """scale = max |x| / top; `least` bounds the scale that is stored (torchao's eps)."""
+
+    top: float = 127
+    least: float = 0
+
+    def measure(self, x: np.ndarray) -> Measured:
+        """Scales of blocks (b, n), by the rule above."""
+        scale = absmax(x) / np.float32(self.top)
+        return Measured(np.maximum(scale, np.float32(self.least)) if self.least else scale)
+
+
+@dataclass(frozen=True)
+class Given(Direct):
+    """A scale settled beforehand: static quantization, as torch's per-tensor int8."""
+
+    scale: float = 1
+
+    def measure(self, x: np.ndarray) -> Measured:
+        """Scales of blocks (b, n), by the rule above."""
+        return Measured(np.full(len(x), self.scale, np.float32))
+
+
+@dataclass(frozen=True)
+class LastAbsmax(Absmax):
+    """ggml's MAX(amax, |x|): NaN replaces the maximum, the next value replaces NaN, and larger ones wrap around."""
+
+    def measure(self, x: np.ndarray) -> Measured:
+        """Scales of blocks (b, n), by the rule above."""
+        most = np.abs(x).max(axis=-1)
+        for block in np.flatnonzero(np.isnan(most)):
+            last = np.flatnonzero(np.isnan(x[block]))[-1]
+            most[block] = np.abs(x[block, last + 1 :]).max(initial=0) if last + 1 < x.shape[1] else np.nan
+        return Measured(most / np.float32(self.top))
+
+    def _encode(self, form: Format, x: np.ndarray, measured: Measured, out: np.ndarray) -> None:
+        Absmax._encode(self, form, x, measured, out)
+        torn = np.flatnonzero(np.isnan(x).any(axis=-1))
+        if torn.size and self.top == 127:
+            y = x[torn] * (ONE / measured.scale[torn])[:, None]
+            rounded = np.trunc(y + np.copysign(np.nextafter(np.float32(0.5), np.float32(0)), y))
+            out[torn] = np.nan_to_num(rounded, nan=0, posinf=0, neginf=0).astype(np.int64).astype(np.int8)
+
+
+@dataclass(frozen=True)
+class SignedExtreme(Direct):
+    """scale = the value of largest magnitude / lowest level: that value is met exactly, whatever its sign."""
+
+    lowest: float = -8
+
+    def measure(self, x: np.ndarray) -> Measured:
+        """Scales of blocks (b, n), by the rule above."""
+        return Measured(extreme(x) / np.float32(self.lowest))
+
+
+@dataclass(frozen=True)
+class MinMax(Direct):
+    """scale = (max − min) / steps, offset = min: the block's own range, zero or not."""
+
+    steps: int = 15
+
+    def measure(self, x: np.ndarray) -> Measured:
+        """Scales of blocks (b, n), by the rule above."""
+        low, high = x.min(axis=-1), x.max(axis=-1)
+        if np.isnan(low).any():
+            low, high = np.fmin.reduce(x, axis=-1), np.fmax.reduce(x, axis=-1)
+        if not low.all():  # of +0 and −0 the one that comes first
+            first = np.take_along_axis(x, x.argmin(axis=-1)[:, None], axis=-1)[:, 0]
+            low = np.where((low == 0) & (first == 0), first, low)
+            high = np.where(high == low, low, high)
+        return Measured((high - low) / np.float32(self.steps), low)
+
+
+@dataclass(frozen=True)
+class ZeroPoint(Direct):
+    """Asymmetric integers lo..hi: the range always holds 0, and 0 has a code of its own, the zero point."""
+
+    lo: int = 0
+    hi: int = 15
+    least: float = float(TINY)
+
+    def measure(self, x: np.ndarray) -> Measured:
+        """Scales of blocks (b, n), by the rule above."""
+        low = np.minimum(x.min(axis=-1), np.float32(0))
+        high = np.maximum(x.max(axis=-1), np.float32(0))
+        scale = np.maximum((high - low) / np.float32(self.hi - self.lo), np.float32(self.least))
+        zero = self.lo - np.rint(low / scale)
+        return Measured(scale, None, np.clip(zero, self.lo, self.hi).astype(np.int32))
+
+
+@dataclass(frozen=True)
+class NoClipping(Direct):
+    """Symmetric integers lo..hi whose scale is the larger of min / lo and max / hi: neither end is clipped."""
+
+    lo: int = -8
+    hi: int = 7
+    least: float = float(TINY)
+
+    def measure(self, x: np.ndarray) -> Measured:
+        """Scales of blocks (b, n), by the rule above."""
+        low = np.minimum(x.min(axis=-1), np.float32(0)) / np.float32(self.lo)
+        high = np.maximum(x.max(axis=-1), np.float32(0)) / np.float32(self.hi)
+        return Measured(np.maximum(np.maximum(low, high), np.float32(self.least)))
+
+
+@dataclass(frozen=True)
+class MeanMagnitude(Direct):
+    """scale = mean |x|, summed from left to right in float32 where `in_order` (ggml), else in float64 (BitNet)."""
+
+    in_order: bool = False
+
+    def measure(self, x: np.ndarray) -> Measured:
+        """Scales of blocks (b, n), by the rule above."""
+        if not self.in_order:
+            return Measured(np.abs(x).mean(axis=-1, dtype=np.float64).astype(np.float32))
+        return Measured(running_sum(np.abs(x).T) / np.float32(x.shape[1]))
+
+
+@dataclass(frozen=True)
+class Signs(MeanMagnitude):
+    """One bit a value: its sign, with +0 and −0 positive; the scale has no say in it."""
+
+    in_order: bool = True
+
+    def _encode(self, form: Format, x: np.ndarray, measured: Measured, out: np.ndarray) -> None:
+        np.greater_equal(x, 0, out=out.view(np.bool_))
+
+
+def running_sum(terms: np.ndarray) -> np.ndarray:
+    """Float32 sum over the first axis of (n, b), strictly one term after the other, as a C loop adds."""
+    total = np.zeros(terms.shape[1:], np.float32)
+    for term in terms:
+        total += term
+    return total

@@ -1,0 +1,148 @@
+"""Grids: codes ↔ numbers, with no scale. Integers, fixed-point numbers and plain float32."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+
+Ties = Literal["even", "away", "up", "zero"]
+"""Where a number half-way between two levels goes: to the even code, away from zero, up, or towards zero."""
+
+
+class Grid(ABC):
+    """Codes of `dtype`, `bits` bits each, and the numbers they stand for."""
+
+    name: str
+    bits: float
+    dtype: np.dtype[Any]
+    plain = False
+    stray: int | None = None
+    """The code of numbers that are not finite, where a reference has one; None leaves them to `encode`."""
+    """Whether a code, read as an integer, is the number itself."""
+
+    @abstractmethod
+    def encode(self, y: np.ndarray, out: np.ndarray) -> None:
+        """Codes of the nearest levels of `y` (float32, overwritten) into `out` (same shape, `dtype`)."""
+
+    @abstractmethod
+    def decode(self, codes: np.ndarray, out: np.ndarray) -> None:
+        """Numbers of `codes` into `out` (same shape, float32)."""
+
+    @property
+    @abstractmethod
+    def levels(self) -> np.ndarray:
+        """Every finite number of the grid, ascending, float32."""
+
+
+@dataclass(frozen=True)
+class Integers(Grid):
+    """The integers lo..hi; a code is the integer itself.
+
+    References cast what is not finite after scaling to an integer, which leaves the lowest code in types with unsigned
+    storage and zero elsewhere: `stray`.
+    """
+
+    lo: int
+    hi: int
+    ties: Ties = "even"
+    stray: int = 0
+    bits: float = 0
+    plain: bool = True
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "bits", self.bits or (self.hi - self.lo).bit_length())
+
+    @property
+    def name(self) -> str:  # type: ignore[override]
+        """The range, such as −8..7."""
+        return f"{self.lo}..{self.hi}".replace("-", "−")
+
+    @cached_property
+    def dtype(self) -> np.dtype[Any]:  # type: ignore[override]
+        """int8 or uint8, int32 for wide ranges."""
+        if self.lo >= -128 and self.hi <= 127:
+            return np.dtype(np.int8)
+        return np.dtype(np.uint8) if self.lo >= 0 and self.hi <= 255 else np.dtype(np.int32)
+
+    @cached_property
+    def levels(self) -> np.ndarray:
+        """Every finite number, ascending float32."""
+        return np.arange(self.lo, self.hi + 1, dtype=np.float32)
+
+    def encode(self, y: np.ndarray, out: np.ndarray) -> None:
+        """Codes of the nearest levels of `y` into `out`."""
+        if self.ties == "even":
+            np.rint(y, out=y)
+        elif self.ties == "up":  # trunc(y + ½ − lo): the float32 sum is part of ggml's rule
+            y += np.float32(0.5 - self.lo)
+            np.clip(y, 0, self.hi - self.lo + 0.5, out=y)
+            out[...] = y
+            out += self.dtype.type(self.lo)
+            return
+        else:  # the float32 just below ½ makes trunc(y ± ½) exact; "zero" drops the halves
+            half = np.nextafter(np.float32(0.5), np.float32(0))
+            y += np.copysign(half, y) if self.ties == "away" else 0
+            (np.trunc if self.ties == "away" else _half_to_zero)(y, out=y)
+        np.clip(y, self.lo, self.hi, out=y)
+        out[...] = y
+
+    def decode(self, codes: np.ndarray, out: np.ndarray) -> None:
+        """Numbers of `codes` into `out`."""
+        out[...] = codes
+
+
+@dataclass(frozen=True)
+class FixedPoint(Integers):
+    """Integers in units of 2^−`fraction`: MXINT8's element has six fractional bits."""
+
+    fraction: int = 6
+    plain: bool = False
+
+    @property
+    def name(self) -> str:  # type: ignore[override]
+        """The range of codes and the unit."""
+        return f"{self.lo}..{self.hi} / {1 << self.fraction}".replace("-", "−")
+
+    @cached_property
+    def levels(self) -> np.ndarray:
+        """Every finite number, ascending float32."""
+        return np.arange(self.lo, self.hi + 1, dtype=np.float32) / np.float32(1 << self.fraction)
+
+    def encode(self, y: np.ndarray, out: np.ndarray) -> None:
+        """Codes of the nearest levels of `y` into `out`."""
+        y *= np.float32(1 << self.fraction)
+        Integers.encode(self, y, out)
+
+    def decode(self, codes: np.ndarray, out: np.ndarray) -> None:
+        """Numbers of `codes` into `out`."""
+        np.divide(codes, np.float32(1 << self.fraction), out=out)
+
+
+def _half_to_zero(y: np.ndarray, out: np.ndarray) -> None:
+    np.copysign(np.ceil(np.abs(y) - np.float32(0.5)), y, out=out)
+
+
+@dataclass(frozen=True)
+class Single(Grid):
+    """float32 itself: the scale that is stored without loss."""
+
+    name: str = "FP32"
+    bits: float = 32
+    dtype = np.dtype(np.float32)
+
+    @property
+    def levels(self) -> np.ndarray:
+        """Every finite number, ascending float32."""
+        return np.empty(0, np.float32)  # too many to list
+
+    def encode(self, y: np.ndarray, out: np.ndarray) -> None:
+        """Codes of the nearest levels of `y` into `out`."""
+        out[...] = y
+
+    def decode(self, codes: np.ndarray, out: np.ndarray) -> None:
+        """Numbers of `codes` into `out`."""
+        out[...] = codes

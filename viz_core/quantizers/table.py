@@ -1,0 +1,75 @@
+"""Grids that are lists of levels: NF4, FP4, IQ4's non-linear levels, the dynamic 8-bit map."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+import numpy as np
+
+from viz_core.quantizers.grid import Grid
+
+
+@dataclass(frozen=True)
+class Table(Grid):
+    """Levels by code, in any order; a number goes to the nearest level and a tie to the lower one (or the upper).
+
+    `midpoints` may be given where a reference places its borders otherwise.
+    """
+
+    name: str
+    table: tuple[float, ...]
+    ties: Literal["lower", "upper"] = "lower"
+    stray: int | None = None
+    midpoints: tuple[float, ...] | None = None
+    dtype = np.dtype(np.uint8)
+
+    @property
+    def bits(self) -> float:  # type: ignore[override]
+        """log2 of the number of codes, whole bits."""
+        return (len(self.table) - 1).bit_length()
+
+    @cached_property
+    def by_code(self) -> np.ndarray:
+        """Level of each code, float32."""
+        return np.array(self.table, np.float32)
+
+    @cached_property
+    def order(self) -> np.ndarray:
+        """Codes by ascending level, uint8."""
+        return np.argsort(self.by_code, kind="stable").astype(np.uint8)
+
+    @cached_property
+    def levels(self) -> np.ndarray:
+        """Every finite number, ascending float32."""
+        return self.by_code[self.order]
+
+    @cached_property
+    def borders(self) -> np.ndarray:
+        """The numbers that separate neighbouring levels, float32, one fewer than levels."""
+        if self.midpoints is not None:
+            return np.array(self.midpoints, np.float32)
+        return (self.levels[1:] + self.levels[:-1]) / np.float32(2)
+
+    def encode(self, y: np.ndarray, out: np.ndarray) -> None:
+        """Codes of the nearest levels of `y` into `out`."""
+        if len(self.table) > 32:
+            out[...] = np.searchsorted(self.borders, y, side="left" if self.ties == "lower" else "right")
+        else:
+            count_above(y, self.borders, [self.ties == "upper"] * len(self.borders), out)
+        if (self.order != np.arange(len(self.order))).any():
+            out[...] = np.take(self.order, out, mode="clip")
+
+    def decode(self, codes: np.ndarray, out: np.ndarray) -> None:
+        """Numbers of `codes` into `out`."""
+        np.take(self.by_code, codes, mode="clip", out=out)
+
+
+def count_above(y: np.ndarray, borders: np.ndarray, at: list[bool], out: np.ndarray) -> None:
+    """How many borders each `y` lies above (or at, where `at`): compares outrun a binary search tenfold."""
+    hit = np.empty(y.shape, np.bool_)
+    out[...] = 0
+    for border, inclusive in zip(borders, at, strict=True):
+        (np.greater_equal if inclusive else np.greater)(y, border, out=hit)
+        np.add(out, hit.view(np.uint8), out=out)
