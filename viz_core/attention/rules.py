@@ -57,7 +57,7 @@ class Rule:
 
     def fold(self, old: State, s: Floats, v: Floats) -> State:
         """The state after one more tile: scores s (r, c), overwritten; v (c, dv)."""
-        m = self.reference(old.m, s.max(1))
+        m = self.reference(old.m, np.maximum.reduce(s, 1))
         kept, new = old.at(m, self.exp), lift(s, v, m, self.exp, self.p_as)
         total, o = kept.l + new.l, kept.o + new.o
         if self.normalise:

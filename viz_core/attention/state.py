@@ -7,7 +7,7 @@ paged attention are orders and groupings of this one fold.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,6 +15,7 @@ import numpy as np
 from viz_core.attention.bias import Floats
 
 Exp = Callable[..., Floats]
+LOWEST = {c: np.finfo(c).min for c in "efd"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +59,7 @@ def unit(rows: int, dv: int, dtype: np.dtype[np.floating] | type[np.floating] = 
 
 def finite(m: Floats) -> Floats:
     """m with −∞ lifted to the lowest number, so that −∞ − m is −∞ and never NaN; the state itself keeps its −∞."""
-    return np.maximum(m, np.finfo(m.dtype).min)
+    return np.maximum(m, LOWEST[m.dtype.char])
 
 
 def lift(s: Floats, v: Floats, m: Floats, exp: Exp = np.exp, p_as: type[np.floating] | None = None) -> State:
@@ -68,4 +69,9 @@ def lift(s: Floats, v: Floats, m: Floats, exp: Exp = np.exp, p_as: type[np.float
     """
     s -= finite(m)[:, None]
     p = exp(s, out=s)
-    return State(m, p.sum(1), (p if p_as is None else p.astype(p_as).astype(p.dtype)) @ v)
+    return State(m, np.add.reduce(p, 1), (p if p_as is None else p.astype(p_as).astype(p.dtype)) @ v)
+
+
+def stack(states: Sequence[State]) -> State:
+    """States of different queries as one, rows in the order given."""
+    return State(*(np.concatenate([getattr(s, x) for s in states]) for x in ("m", "l", "o")))

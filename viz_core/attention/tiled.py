@@ -18,7 +18,7 @@ from viz_core.attention.orders import Order, Tile, fa2
 from viz_core.attention.paged import Keys
 from viz_core.attention.rules import FA2, Rule
 from viz_core.attention.slots import Slots
-from viz_core.attention.state import State, unit
+from viz_core.attention.state import State, stack, unit
 from viz_core.attention.tiling import Tiling
 
 Op = Literal["load", "store", "fold", "skip", "merge", "send"]
@@ -141,5 +141,4 @@ def tiled(
 def assemble(steps: Iterable[Step]) -> State:
     """The state of all rows, as HBM holds it at the end of a walk: the last store of every row tile."""
     last: dict[int, State] = {s.row: s.state for s in steps if s.op == "store" and s.tensor == "O" and s.state}  # type: ignore[misc]
-    parts = [last[i] for i in sorted(last)]
-    return State(*(np.concatenate([getattr(p, x) for p in parts]) for x in ("m", "l", "o")))
+    return stack([last[i] for i in sorted(last)])
