@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 from viz_core.i18n import Problem
 from viz_core.model import get
@@ -11,6 +12,7 @@ from viz_core.model.config import LlamaConfig, from_hf
 from viz_core.model.gguf import open_gguf
 from viz_core.model.gguf_model import HfNames, config_of, shape_of
 from viz_core.model.gguf_tokenizer import tokenizer_of
+from viz_core.model.int8 import Int8
 from viz_core.model.linear import Dense
 from viz_core.model.llama import Llama
 from viz_core.model.notes import Note, shown
@@ -22,6 +24,8 @@ from viz_core.model.weights import MakeLinear, build
 
 BUNDLED = Path(__file__).parent / "bundled"
 MAX_CONFIG = 2**20
+Precision = Literal["float32", "int8"]
+LINEAR: dict[Precision, MakeLinear] = {"float32": Dense.of, "int8": Int8.of}
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,28 +50,28 @@ def names() -> list[str]:
     return bundled + [name for name in get.SOURCES if get.held(name)]
 
 
-def load(name: str, linear: MakeLinear = Dense.of) -> Model:
-    """A model by its name (see `names`); `linear` makes its linear layers, float32 unless given."""
+def load(name: str, precision: Precision = "float32") -> Model:
+    """A model by its name (see `names`); `precision` is that of its linear layers in memory."""
     if name == "bundled" and name in names():
-        return load_folder(BUNDLED, name, linear)
+        return load_folder(BUNDLED, name, precision)
     if name in get.SOURCES:
         path = get.held(name)
         if path is None:
             raise Problem("model_not_fetched", name=name)
-        return load_gguf(path, name, linear)
+        return load_gguf(path, name, precision)
     raise Problem("model_unknown", name=shown(name), known=", ".join(names()) or "–")
 
 
-def load_path(path: Path, linear: MakeLinear = Dense.of) -> Model:
+def load_path(path: Path, precision: Precision = "float32") -> Model:
     """A model by its path: a Hugging Face folder or a GGUF file."""
     if (path / "config.json").is_file():
-        return load_folder(path, path.name, linear)
+        return load_folder(path, path.name, precision)
     if path.is_file():
-        return load_gguf(path, path.stem, linear)
+        return load_gguf(path, path.stem, precision)
     raise Problem("model_path", path=shown(path))
 
 
-def load_folder(folder: Path, name: str, linear: MakeLinear = Dense.of) -> Model:
+def load_folder(folder: Path, name: str, precision: Precision = "float32") -> Model:
     """A Hugging Face folder: config.json, safetensors (one file or shards with their index), tokenizer.json."""
     notes: list[Note] = []
     path = folder / "config.json"
@@ -76,15 +80,15 @@ def load_folder(folder: Path, name: str, linear: MakeLinear = Dense.of) -> Model
     config = from_hf(parse(path.read_bytes(), "config.json", note=notes.append))
     tokenizer = _fitting(Tokenizer.from_file(folder / "tokenizer.json"), config)
     weights = open_weights(folder)
-    return Model(name, build(config, weights, linear), tokenizer, (*notes, *weights.notes))
+    return Model(name, build(config, weights, LINEAR[precision]), tokenizer, (*notes, *weights.notes))
 
 
-def load_gguf(path: Path, name: str, linear: MakeLinear = Dense.of) -> Model:
+def load_gguf(path: Path, name: str, precision: Precision = "float32") -> Model:
     """A GGUF file of the family; its tokenizer comes out of its metadata."""
     file = open_gguf(path)
     config = config_of(file)
     tokenizer = _fitting(tokenizer_of(file.metadata), config)
-    return Model(name, build(config, HfNames(file, shape_of(file.metadata)), linear), tokenizer, file.notes)
+    return Model(name, build(config, HfNames(file, shape_of(file.metadata)), LINEAR[precision]), tokenizer, file.notes)
 
 
 def _fitting(tokenizer: Tokenizer, config: LlamaConfig) -> Tokenizer:

@@ -39,10 +39,10 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One sequence of a batch: its rows of x, the position of its first new token, its cache."""
+    """One sequence of a batch: its rows of x, the cos and sin of its positions, its cache."""
 
     span: slice
-    first: int
+    turn: tuple[np.ndarray, np.ndarray]
     cache: KVCache | None
 
 
@@ -93,7 +93,8 @@ class Llama:
         rows, at = [], 0
         for ids, cache in zip(batch, caches, strict=True):
             self.check(ids, cache)
-            rows.append(Row(slice(at, at + len(ids)), cache.length if cache else 0, cache))
+            first = cache.length if cache else 0
+            rows.append(Row(slice(at, at + len(ids)), self.config.rope.table(first, first + len(ids)), cache))
             at += len(ids)
         x = self._embed(np.concatenate([np.asarray(ids, np.int64) for ids in batch]))
         for number, block in enumerate(self.blocks):
@@ -131,15 +132,15 @@ class Llama:
         heads, kv_heads, d = config.heads, layer.kv_heads, layer.d_head
         y = block.qkv(rms_norm(x, block.norm, config.eps), tally).reshape(len(x), -1, d)
         tally.kv_projections += 2 * len(x)
-        q, k, v = y[:, :heads], y[:, heads : heads + kv_heads], y[:, heads + kv_heads :]
+        qk, v = y[:, : heads + kv_heads], y[:, heads + kv_heads :]
         if block.q_norm is not None and block.k_norm is not None:
-            q, k = rms_norm(q, block.q_norm, config.eps), rms_norm(k, block.k_norm, config.eps)
+            qk[:, :heads] = rms_norm(qk[:, :heads], block.q_norm, config.eps)
+            qk[:, heads:] = rms_norm(qk[:, heads:], block.k_norm, config.eps)
         out = np.empty((len(x), heads * d), np.float32)
         for i, row in enumerate(rows):
-            n = row.span.stop - row.span.start
-            turn = config.rope.table(row.first, row.first + n)
-            here = rotate(q[row.span], *turn).swapaxes(0, 1)
-            keys, values = rotate(k[row.span], *turn).swapaxes(0, 1), v[row.span].swapaxes(0, 1)
+            turned = rotate(qk[row.span], *row.turn).swapaxes(0, 1)
+            here, keys, values = turned[:heads], turned[heads:], v[row.span].swapaxes(0, 1)
+            n = here.shape[1]
             if row.cache is not None:
                 tally.kv_written += keys.nbytes + values.nbytes
                 keys, values = row.cache.put(number, keys, values)
@@ -153,13 +154,14 @@ class Llama:
     def _mlp(self, block: Block, x: np.ndarray, tally: Tally) -> np.ndarray:
         """SwiGLU: down(silu(gate) · up), (n, D) → (n, D)."""
         y = block.gate_up(rms_norm(x, block.mlp_norm, self.config.eps), tally)
-        gate, up = np.split(y, 2, axis=1)
-        return block.down(silu(gate) * up, tally)
+        half = y.shape[1] // 2
+        return block.down(silu(y[:, :half]) * y[:, half:], tally)
 
 
 def rms_norm(x: np.ndarray, weight: np.ndarray, eps: float) -> np.ndarray:
     """x / rms(x) · weight over the last axis."""
-    return x * (1 / np.sqrt(np.square(x).mean(-1, keepdims=True) + np.float32(eps))) * weight
+    mean = np.vecdot(x, x)[..., None] / np.float32(x.shape[-1])
+    return x * (1 / np.sqrt(mean + np.float32(eps))) * weight
 
 
 def silu(x: np.ndarray) -> np.ndarray:

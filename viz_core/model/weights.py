@@ -32,12 +32,17 @@ def build(config: LlamaConfig, tensors: Tensors, linear: MakeLinear = Dense.of) 
     A Problem names the first tensor that is missing, misshapen or not finite.
     """
     source = _Source(tensors)
+    embed, head = _ends(config, source, linear)  # first, while little else is in memory: they are the largest
     blocks = tuple(_block(config, layer, f"model.layers.{i}.", source, linear) for i, layer in enumerate(config.layers))
+    return Llama(config, embed, blocks, source.take("model.norm.weight", config.d_model), head)
+
+
+def _ends(config: LlamaConfig, source: _Source, linear: MakeLinear) -> tuple[np.ndarray | None, Linear]:
+    """The embedding (None where the head serves as one) and the head."""
     embed = source.take("model.embed_tokens.weight", config.vocab, config.d_model)
-    tied = config.tied or "lm_head.weight" not in tensors
-    head = embed if tied else source.take("lm_head.weight", config.vocab, config.d_model)
-    norm = source.take("model.norm.weight", config.d_model)
-    return Llama(config, None if tied else embed, blocks, norm, linear([head], None))
+    if config.tied or "lm_head.weight" not in source.tensors:
+        return None, linear([embed], None)
+    return embed, linear([source.take("lm_head.weight", config.vocab, config.d_model)], None)
 
 
 class _Source:

@@ -1,0 +1,85 @@
+"""Linear layers kept in 8 bits for small hosts: one scale an output channel, expanded one panel at a time.
+
+Weights are rounded to w ≈ q · scale with scale = max|w| / 127 over the channel's inputs (absmax, symmetric); arithmetic
+stays in float32. A panel of columns is expanded into a scratch buffer that stays in the cache and is multiplied from
+there, so memory is read at a quarter of the bytes.
+"""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass
+
+import numpy as np
+
+from viz_core.model.counts import Tally
+
+PANEL = 1 << 19  # float32 values of an expanded panel, 2 MiB: smaller ones cost more calls than they save misses
+_scratch = threading.local()
+
+
+@dataclass(frozen=True, slots=True)
+class Int8:
+    """W ≈ q · scale: `panels` int8 (in, w) side by side, w columns each; scale float32 (out,); bias (out,) or none.
+
+    size: in · out.
+    """
+
+    panels: tuple[np.ndarray, ...]
+    scale: np.ndarray
+    bias: np.ndarray | None
+    size: int
+
+    @classmethod
+    def of(cls, parts: list[np.ndarray], bias: np.ndarray | None = None) -> Int8:
+        """From checkpoint matrices float32 (out, in), stacked along their outputs."""
+        out, width = sum(len(p) for p in parts), max(16, PANEL // parts[0].shape[1] // 16 * 16)
+        q, scale, at = np.empty((out, parts[0].shape[1]), np.int8), np.empty(out, np.float32), 0
+        for part in parts:
+            for i in range(0, len(part), width):
+                rows = part[i : i + width]
+                q[at : at + len(rows)], scale[at : at + len(rows)] = quantize(rows)
+                at += len(rows)
+        panels = tuple(np.ascontiguousarray(q[i : i + width].T) for i in range(0, out, width))
+        return cls(panels, scale, bias, q.size)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of codes and scales."""
+        return self.size + self.scale.nbytes
+
+    def __call__(self, x: np.ndarray, tally: Tally) -> np.ndarray:
+        """x (n, in) → (n, out)."""
+        tally.product(len(x), self.size, self.nbytes)
+        y, at = np.empty((len(x), len(self.scale)), np.float32), 0
+        buffer = _buffer(self.panels[0].size)
+        for panel in self.panels:
+            w = buffer[: panel.size].reshape(panel.shape)
+            np.copyto(w, panel)
+            np.matmul(x, w, out=y[:, at : at + panel.shape[1]])
+            at += panel.shape[1]
+        y *= self.scale
+        if self.bias is not None:
+            y += self.bias
+        return y
+
+    def columns(self, index: np.ndarray) -> np.ndarray:
+        """W[:, index] as rows, float32 (len(index), in)."""
+        width = self.panels[0].shape[1]
+        rows = np.stack([self.panels[i // width][:, i % width] for i in index.tolist()])
+        return rows * self.scale[index, None]
+
+
+def quantize(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """float32 (n, in) → codes int8 (n, in) and scales float32 (n,); a row of zeros has scale 0 and codes 0."""
+    scale = np.abs(rows).max(1) / np.float32(127)
+    codes = rows / np.where(scale == 0, 1, scale)[:, None]
+    return np.rint(codes, out=codes).astype(np.int8), scale
+
+
+def _buffer(size: int) -> np.ndarray:
+    """This thread's float32 scratch buffer, at least `size` long; a fresh one each time would fault in every page."""
+    held: np.ndarray | None = getattr(_scratch, "buffer", None)
+    if held is None or held.size < size:
+        held = _scratch.buffer = np.empty(max(size, PANEL), np.float32)
+    return held
