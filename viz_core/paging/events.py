@@ -32,7 +32,7 @@ class Op(IntEnum):
     SAMPLE = 13  # value: tokens the request has now
     REFUSE = 14  # value: blocks that were missing
     PREEMPT = 15  # value: computed tokens given up
-    FINISH = 16  # value: tokens at the end
+    FINISH = 16  # value: computed tokens at the end
     RESET = 17  # every hash forgotten
 
 

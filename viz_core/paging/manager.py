@@ -74,10 +74,12 @@ class BlockManager:
         self._set_quiet(request, lookahead)
         return True
 
-    def free(self, request: Request) -> None:
+    def free(self, request: Request, why: Op = Op.FINISH) -> None:
         """Give back all blocks of `request`, in the policy's order; its hashes stay until the blocks are taken
         again.
         """
+        if self.log is not None:
+            self.log.add(why, request.index, value=request.computed)
         for table in request.tables:
             blocks: Sequence[int] = table if self.full_only else [b for b in table if b != NULL]
             self.pool.give_back(blocks[::-1] if self.pool.policy.tail_first else blocks, request.index)

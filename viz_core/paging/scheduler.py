@@ -124,12 +124,10 @@ class Scheduler:
 
     def _preempt(self, request: Request) -> None:
         """Give up all blocks of a running request; it starts over from what the prefix cache still has."""
-        if self.log is not None:
-            self.log.add(Op.PREEMPT, request.index, value=request.computed)
         self.tokens_lost += request.computed
         self.num_preemptions += 1
         request.preemptions += 1
-        self.manager.free(request)
+        self.manager.free(request, Op.PREEMPT)
         self._queue(request, front=True)
 
     def _admit(self, plan: StepPlan, budget: int, threshold: int) -> None:
@@ -183,8 +181,6 @@ class Scheduler:
         order = {name: at for at, name in enumerate(plan.granted)}
         finished.sort(key=lambda request: order[request.name])
         for request in finished:
-            if self.log is not None:
-                self.log.add(Op.FINISH, request.index, value=request.length)
             self.manager.free(request)
         done = set(map(id, finished))
         self.running = [request for request in self.running if id(request) not in done]

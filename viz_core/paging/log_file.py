@@ -1,0 +1,95 @@
+"""The log as JSON lines: a header with the pool's parameters, then one event a line; read back with every field
+checked.
+
+Format "paged-trace 1": {"format": "paged-trace", "version": 1, "pool": {…}} and then
+{"step": 3, "op": "take", "request": "A", "block": 5, "value": 0}; `request`, `block` and `value` are absent where
+empty.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import asdict, fields
+from typing import Any
+
+from viz_core.i18n import Problem
+from viz_core.paging.config import PoolConfig
+from viz_core.paging.events import Log, Op
+
+FORMAT = {"format": "paged-trace", "version": 1}
+MOST_EVENTS = 5_000_000
+MOST_STEPS = 1_000_000
+ODD = 2**31
+OPS = {op.name.lower(): op for op in Op}
+
+
+def dump_lines(config: PoolConfig, log: Log) -> Iterator[str]:
+    """The lines of the file, without line ends."""
+    yield json.dumps({**FORMAT, "pool": asdict(config)}, separators=(",", ":"))
+    for i in range(len(log)):
+        event: dict[str, object] = {"step": log.steps[i], "op": Op(log.op[i]).name.lower()}
+        if log.request[i] >= 0:
+            event["request"] = log.names[log.request[i]]
+        if log.block[i] >= 0:
+            event["block"] = log.block[i]
+        if log.value[i]:
+            event["value"] = log.value[i]
+        yield json.dumps(event, ensure_ascii=False, separators=(",", ":"))
+
+
+def load_lines(text: str) -> tuple[PoolConfig, Log]:
+    """Pool parameters and log of a file; a Problem names the first line that is wrong."""
+    lines = text.splitlines()
+    config = _pool(_object(lines[0] if lines else "", 1))
+    if len(lines) - 1 > MOST_EVENTS:
+        raise Problem("paging_log_long", events=len(lines) - 1, most=MOST_EVENTS)
+    log, numbers = Log(), dict[str, int]()
+    for number, line in enumerate(lines[1:], 2):
+        if line.strip():
+            _read_event(log, numbers, config, _object(line, number), number)
+    return config, log
+
+
+def _object(line: str, number: int) -> dict[str, Any]:
+    try:
+        value = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        raise Problem("paging_log_json", line=number) from error
+    if not isinstance(value, dict):
+        raise Problem("paging_log_json", line=number)
+    return value
+
+
+def _pool(header: dict[str, Any]) -> PoolConfig:
+    pool = header.get("pool")
+    known = {field.name for field in fields(PoolConfig)}
+    if (
+        any(header.get(key) != value for key, value in FORMAT.items())
+        or not isinstance(pool, dict)
+        or set(pool) - known
+    ):
+        raise Problem("paging_log_header")
+    windows = pool.get("windows", [0])
+    if not isinstance(windows, list) or "num_blocks" not in pool:
+        raise Problem("paging_log_header")
+    return PoolConfig(**{**pool, "windows": tuple(windows)})
+
+
+def _read_event(log: Log, numbers: dict[str, int], config: PoolConfig, event: dict[str, Any], number: int) -> None:
+    """Append one event after checking its fields against the pool and the step before."""
+    if event.get("op") not in OPS or set(event) - {"step", "op", "request", "block", "value"}:
+        raise Problem("paging_log_op", line=number, known=", ".join(OPS))
+    name = event.get("request", "")
+    step, block, value = (_int(event.get(key, unset)) for key, unset in (("step", None), ("block", -1), ("value", 0)))
+    if not isinstance(name, str) or block >= config.num_blocks or not log.step <= step < MOST_STEPS or value == ODD:
+        raise Problem("paging_log_fields", line=number)
+    log.step = step
+    if name and name not in numbers:
+        numbers[name] = log.name(name)
+    log.add(OPS[event["op"]], numbers[name] if name else -1, block, value)
+
+
+def _int(value: object) -> int:
+    """`value` where it is an int that the columns hold, `ODD` otherwise."""
+    return value if type(value) is int and -1 <= value < ODD else ODD
