@@ -44,7 +44,7 @@ def some_figures(look: Look) -> list[Any]:
     ]
 
 
-@pytest.mark.parametrize("look", looks(), ids=str)
+@pytest.mark.parametrize("look", looks(), ids=lambda look: f"{look.theme.name}-{look.lang}-{look.width}")
 def test_every_chart_has_words_a_budget_and_readable_type(look: Look) -> None:
     for figure in some_figures(look):
         made = spec(figure)

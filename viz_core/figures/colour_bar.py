@@ -11,7 +11,7 @@ from viz_core.figures.labels import plot_text
 from viz_core.figures.layout import Look, Parts, note
 
 LENGTH: Final = 200  # px
-ROOM: Final = 60  # px of bottom margin that the bar and its ticks need
+ROOM: Final = 64  # px of bottom margin that the bar and its ticks need
 
 
 def colour_bar(look: Look, values: NDArray[np.floating], end: float, signed: bool, step: float = 1.0) -> Parts:
@@ -34,7 +34,7 @@ def colour_bar(look: Look, values: NDArray[np.floating], end: float, signed: boo
         "y": 0,
         "yref": "container",
         "yanchor": "bottom",
-        "ypad": 4,
+        "ypad": 6,
         "outlinewidth": 0,
         "tickvals": [tick / step for tick in ticks],
         "ticktext": texts,
@@ -43,15 +43,7 @@ def colour_bar(look: Look, values: NDArray[np.floating], end: float, signed: boo
 
 
 def bar_name(look: Look, name: str) -> Parts:
-    """What the colours mean, to the right of the bar."""
-    return note(
-        look,
-        plot_text(name),
-        0,
-        0,
-        xanchor="left",
-        yanchor="middle",
-        xshift=look.px(LENGTH) + look.px(28),
-        yshift=-look.px(ROOM) + look.px(26),
-        font=look.text(12, look.theme.muted),
-    )
+    """What the colours mean: to the right of the bar, on a phone above it."""
+    x, y = (0.0, 48.0) if look.phone else (LENGTH + 28.0, 29.0)
+    side = {"xanchor": "left", "yanchor": "middle", "xshift": look.px(x), "yshift": look.px(y - ROOM)}
+    return note(look, plot_text(name), 0, 0, font=look.text(12, look.theme.muted), **side)

@@ -30,8 +30,10 @@ def names_px(look: Look, ends: Sequence[End]) -> float:
     return max(widths, default=0) + look.px(16)
 
 
-def end_names(look: Look, ends: Sequence[End], area: float) -> list[Parts]:
-    """The names as annotations of a plot `area` px high."""
+def end_names(look: Look, ends: Sequence[End], area: float, panel: tuple[float, float] = (0, 1)) -> list[Parts]:
+    """The names as annotations of a plot `area` px high, or of the panel of it between two shares of its height."""
+    low, high = panel
+    area *= high - low
     places = spread([end.height * area for end in ends], look.size(13) * 1.35)
     out = []
     for i, end in enumerate(ends):
@@ -39,9 +41,9 @@ def end_names(look: Look, ends: Sequence[End], area: float) -> list[Parts]:
         text = f'<span style="color:{end.colour}">●</span> {plot_text(end.name)}{value}'
         side = {"xanchor": "left", "yanchor": "middle", "font": look.text()}
         if look.phone:
-            out.append(note(look, text, 0, 1, yshift=look.px(20) * (len(ends) - i) + look.px(16), **side))
+            out.append(note(look, text, 0, high, yshift=look.px(20) * (len(ends) - i) + look.px(16), **side))
         else:
-            out.append(note(look, text, 1, places[i] / max(area, 1), xshift=6, **side))
+            out.append(note(look, text, 1, low + (high - low) * places[i] / max(area, 1), xshift=6, **side))
     return out
 
 

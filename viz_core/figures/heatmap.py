@@ -6,6 +6,8 @@ value and drops score and rank; above 512 the matrix is refused (`cells.Matrix`)
 
 from __future__ import annotations
 
+from typing import Final
+
 import numpy as np
 import plotly.graph_objects as go
 
@@ -15,8 +17,11 @@ from viz_core.figures.labels import plot_text
 from viz_core.figures.layout import Look, Parts, frame, note
 from viz_core.figures.matrix_axes import Grid, axes, grid
 from viz_core.figures.matrix_marks import matrix_hover, numbers, outline, row_sums, targets
+from viz_core.figures.numbers import spoken
 from viz_core.figures.theme import scale
 from viz_core.i18n import t
+
+NARROW: Final = 720  # px below which the line above the matrix is the short one
 
 
 def heatmap(
@@ -28,21 +33,24 @@ def heatmap(
     sums: bool = True,
     row: int | None = None,
     clickable: bool = False,
+    title: str = "",
     height: float = 460,
 ) -> go.Figure:
     """The matrix as a figure.
 
     `top` is the end of the colour range (`cells.end_of` by default): give the same to figures that are compared.
     `signed` centres the colours at 0. `sums` writes each row's sum at its end. `row` outlines one query. `clickable`
-    lays transparent points over the cells, whose customdata begins with (row, column). `height` is the most it takes.
+    lays transparent points over the cells, whose customdata begins with (row, column). `title` names the matrix where
+    several stand together. `height` is the most it takes.
     """
     if not matrix.values.size:
         return empty(look, t("figure.no_tokens", look.lang), height)
+    summed = sums and not signed
     end = float(top) if top else end_of(matrix.values)
     base, bottom = look.px(24), look.px(ROOM)
     fit = grid(look, matrix.queries, matrix.keys, look.px(height) - base - bottom - look.px(24))
     data = [_colours(look, matrix, end, signed, fit)]
-    data += [row_sums(look, matrix.values, fit, sums and not signed), *numbers(look, matrix.values, end, signed, fit)]
+    data += [row_sums(look, matrix.values, fit, summed), *numbers(look, matrix.values, end, signed, fit)]
     data += [targets(look, matrix, fit)] if clickable else []
     return frame(
         look,
@@ -50,7 +58,7 @@ def heatmap(
         _alt(look, matrix),
         fit.height * len(matrix.queries) + fit.top + base + bottom,
         margin={"l": round(fit.left), "r": round(look.px(72)), "t": round(fit.top + base), "b": round(bottom)},
-        annotations=[_reading(look, fit), bar_name(look, matrix.name or t("figure.weight", look.lang))],
+        annotations=[_reading(look, fit, title, summed), bar_name(look, matrix.name or t("figure.weight", look.lang))],
         shapes=[] if row is None else [outline(look, row, matrix.values)],
         **axes(look, matrix.queries, matrix.keys, fit),
     )
@@ -87,15 +95,19 @@ def _colours(look: Look, matrix: Matrix, end: float, signed: bool, fit: Grid) ->
     return trace
 
 
-def _reading(look: Look, fit: Grid) -> Parts:
-    """How to read the matrix, in a line above it."""
-    key = "figure.rows_columns_short" if look.phone else "figure.rows_columns"
+def _reading(look: Look, fit: Grid, title: str, summed: bool) -> Parts:
+    """The matrix's name and how to read it, in a line above it."""
+    short = bool(title) or look.width < NARROW
+    words = t("figure.rows_columns_short" if short else "figure.rows_columns", look.lang)
+    words += t("figure.row_end", look.lang) if summed and not short else ""
+    if title:
+        words = f'<b><span style="color:{look.theme.ink}">{plot_text(title)}</span></b> · {words}'
     corner = {"xanchor": "left", "yanchor": "bottom", "yshift": fit.top, "xshift": -fit.left + 4}
-    return note(look, t(key, look.lang), 0, 1, font=look.text(12, look.theme.muted), **corner)
+    return note(look, words, 0, 1, font=look.text(12, look.theme.muted), **corner)
 
 
 def _alt(look: Look, matrix: Matrix) -> str:
-    i, j = np.unravel_index(int(np.nanargmax(np.nan_to_num(matrix.values, nan=-np.inf))), matrix.values.shape)
+    i, j = np.unravel_index(int(np.argmax(np.abs(np.nan_to_num(matrix.values)))), matrix.values.shape)
     return t(
         "figure.alt_heatmap",
         look.lang,
@@ -104,5 +116,5 @@ def _alt(look: Look, matrix: Matrix) -> str:
         m=len(matrix.keys),
         row=matrix.queries.texts[i],
         column=matrix.keys.texts[j],
-        value=f"{matrix.values[i, j]:.2f}",
+        value=spoken(round(float(np.nan_to_num(matrix.values[i, j])), 2)),
     )

@@ -14,9 +14,9 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from viz_core.figures.pieces import Scheme, is_open, is_text, piece_bytes
 from viz_core.figures.visible import visible, visible_bytes
 from viz_core.i18n import Lang, Problem, t
+from viz_core.model.pieces import Scheme, character_spans, piece_bytes
 
 LONGEST = 14  # characters of a tick label; the hover has the whole piece
 OPENING, CLOSING = "\u2068", "\u2069"  # first-strong isolate: a right-to-left label must not flip its neighbours
@@ -63,15 +63,10 @@ def tick_text(text: str, longest: int = LONGEST) -> str:
 def joined(pieces: Sequence[str], scheme: Scheme) -> tuple[Group, ...]:
     """The pieces as groups, each the shortest run whose bytes are whole characters; the rest stay single."""
     data = [piece_bytes(piece, scheme) for piece in pieces]
-    out: list[Group] = []
-    while (start := out[-1].stop if out else 0) < len(data):
-        stop, run = start + 1, data[start]
-        while is_open(run) and stop < len(data):
-            run, stop = run + data[stop], stop + 1
-        if not is_text(run):
-            stop, run = start + 1, data[start]
-        out.append(Group(start, stop, visible_bytes(run)))
-    return tuple(out)
+    return tuple(
+        Group(a, b, visible(pieces[a], scheme) if b - a == 1 else visible_bytes(b"".join(data[a:b])))
+        for a, b in character_spans(data)
+    )
 
 
 def labels(pieces: Sequence[str], scheme: Scheme, lang: Lang, ids: Sequence[int] = (), merged: bool = False) -> Labels:

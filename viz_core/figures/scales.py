@@ -51,8 +51,8 @@ def place(value: float, ends: tuple[float, float], scale: Scale) -> float:
     return min(max((at - low) / (high - low or 1.0), 0.0), 1.0)
 
 
-def ticks(scale: Scale) -> Parts:
-    """Few ticks on a linear axis, whole powers of ten on a log one."""
+def ticks(scale: Scale, most: int = 6) -> Parts:
+    """At most so many ticks on a linear axis, whole powers of ten on a log one."""
     if scale.spacing == "log":
         return {"dtick": 1, "exponentformat": "power"}
-    return {"nticks": 6, "exponentformat": "none", "separatethousands": True}
+    return {"nticks": most, "exponentformat": "none", "separatethousands": True}

@@ -10,7 +10,7 @@ import re
 import unicodedata
 from typing import Final
 
-from viz_core.figures.pieces import Scheme, piece_bytes
+from viz_core.model.pieces import Scheme, piece_bytes
 
 MOST_MARKS: Final = 6  # beyond this, marks on one base are counted instead of drawn; living scripts need fewer
 JOINERS: Final = "\u200c\u200d"  # ZWNJ and ZWJ bind their neighbours: kept between two characters
@@ -27,6 +27,8 @@ EDGE_SPACES: Final = re.compile(r"^ +| +$")
 
 def visible(piece: str, scheme: Scheme) -> str:
     """The visible form of a piece, e.g. `Ġthe` → `␣the`, `æĿ` → `<E6 9D>`, the empty piece → `∅`; not yet escaped."""
+    if scheme == "plain":  # text already; and bytes could not carry a lone surrogate
+        return _visible_text(piece) or "∅"
     return visible_bytes(piece_bytes(piece, scheme))
 
 
@@ -35,12 +37,12 @@ def visible_bytes(data: bytes) -> str:
     out: list[str] = []
     while data:
         try:
-            return "".join([*out, _visible_text(data.decode("utf-8", "surrogatepass"))])
+            return "".join([*out, _visible_text(data.decode())])
         except UnicodeDecodeError as error:
             stray = error.end
             while stray < len(data) and not _starts_character(data[stray:]):
                 stray += 1
-            out += [_visible_text(data[: error.start].decode("utf-8", "surrogatepass"))] if error.start else []
+            out += [_visible_text(data[: error.start].decode())] if error.start else []
             out.append(f"<{data[error.start : stray].hex(' ').upper()}>")
             data = data[stray:]
     return "".join(out) or "∅"
@@ -50,7 +52,7 @@ def _starts_character(data: bytes) -> bool:
     """Whether a whole character begins the bytes."""
     length = 1 + (data[0] >= 0xC0) + (data[0] >= 0xE0) + (data[0] >= 0xF0)
     try:
-        data[:length].decode("utf-8", "surrogatepass")
+        data[:length].decode()
     except UnicodeDecodeError:
         return False
     return True
@@ -69,7 +71,8 @@ def _visible_char(text: str, i: int) -> str:
     if char in NAMED:
         return NAMED[char]
     kind = unicodedata.category(char)
-    if kind in ("Cc", "Cs", "Co", "Cn", "Zl", "Zp") or (kind == "Zs" and char != " ") or (kind == "Cf" and i == 0):
+    flag = i > 0 and "\U000e0020" <= char <= "\U000e007f"  # the tags of a flag emoji follow its flag
+    if (kind in ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp") and not flag) or (kind == "Zs" and char != " "):
         return f"<{ord(char):02X}>"
     return "◌" + char if kind.startswith("M") and i == 0 else char
 
