@@ -1,8 +1,8 @@
 """The catalogue: every sentence the app says, in Chinese and English.
 
-Texts live in `locales/zh.toml` and `locales/en.toml` as nested tables; a key is the dotted path of a text. Placeholders
-are those of `str.format`. Rooms below the app never choose a language: they raise `Problem(key, **params)` and the app
-shows it in the reader's language.
+Texts live in `locales/<lang>/<page or room>.toml` as nested tables, the same files in both languages; a key is the
+dotted path of a text, and stands in one file only. Placeholders are those of `str.format`. Rooms below the app never
+choose a language: they raise `Problem(key, **params)` and the app shows it in the reader's language.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import tomllib
 from functools import cache
 from pathlib import Path
-from typing import Literal, cast
+from typing import Literal
 
 Lang = Literal["zh", "en"]
 LANGS: tuple[Lang, ...] = ("zh", "en")
@@ -30,7 +30,13 @@ def _flat(table: dict[str, object], prefix: str = "") -> dict[str, str]:
 @cache
 def catalogue(lang: Lang) -> dict[str, str]:
     """All texts of one language as {dotted key: template}."""
-    return _flat(tomllib.loads((FOLDER / f"{lang}.toml").read_text(encoding="utf-8")))
+    out: dict[str, str] = {}
+    for path in sorted((FOLDER / lang).glob("*.toml")):
+        texts = _flat(tomllib.loads(path.read_text(encoding="utf-8")))
+        twice = out.keys() & texts.keys()
+        assert not twice, f"{path.name} repeats {sorted(twice)}"
+        out |= texts
+    return out
 
 
 def has(key: str) -> bool:
@@ -39,7 +45,7 @@ def has(key: str) -> bool:
 
 
 def t(key: str, lang: Lang, **params: object) -> str:
-    """The text of `key` in `lang` with its placeholders filled; KeyError for an unknown key or a missing placeholder."""
+    """The text of `key` in `lang`, placeholders filled; KeyError for an unknown key or a missing placeholder."""
     template = catalogue(lang)[key]
     return template.format(**params) if params else template.format()
 
@@ -69,5 +75,5 @@ class Problem(ValueError):
 
 def langs_agree() -> list[str]:
     """Keys that one language has and the other lacks (empty when the catalogue is whole)."""
-    zh, en = (set(catalogue(cast(Lang, lang))) for lang in LANGS)
+    zh, en = (set(catalogue(lang)) for lang in LANGS)
     return sorted(zh ^ en)

@@ -1,0 +1,40 @@
+"""What a link carries survives the journey, and damage to it is harmless."""
+
+from __future__ import annotations
+
+from urllib.parse import quote
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from viz_core.ui.link import LONGEST, pack, unpack
+
+TEXT = st.text(st.characters(exclude_categories=("Cs",)), max_size=300)
+
+
+@given(TEXT)
+def test_round_trip(text: str) -> None:
+    packed = pack(text)
+    assert packed is not None and unpack(packed) == text
+
+
+@given(st.text(max_size=60))
+def test_damage_is_harmless(raw: str) -> None:
+    assert unpack("z:" + raw) is None or isinstance(unpack("z:" + raw), str)
+
+
+def test_never_longer_than_a_link_may_be() -> None:
+    random = "".join(chr(0x4E00 + (i * 7919) % 20000) for i in range(10_000))
+    assert pack(random) is None
+    assert all(len(quote(p)) <= LONGEST for n in (1, 60, 150, 400) if (p := pack(random[:n])) is not None)
+
+
+def test_a_bomb_does_not_unfold() -> None:
+    import base64
+    import zlib
+
+    assert unpack("z:" + base64.urlsafe_b64encode(zlib.compress(b"0" * 10_000_000)).decode()) is None
+
+
+def test_a_text_that_looks_packed_is_packed() -> None:
+    assert unpack(pack("z:hello") or "") == "z:hello"

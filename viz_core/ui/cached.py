@@ -1,0 +1,83 @@
+"""Every cached call of the app: small frozen arguments in, arrays and frozen results out, never figures.
+
+They live in this one module because two page scripts with equal source would share one cache entry.
+"""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from viz_core.figures.visible import visible
+from viz_core.model import library
+from viz_core.model.capture import Capture
+from viz_core.model.counts import Counts, Tally
+from viz_core.model.library import Model
+from viz_core.proofs import Proof, kv_cache
+
+
+def model_names() -> tuple[str, ...]:
+    """The models that can be chosen now; the first is the default."""
+    return tuple(library.names())
+
+
+@st.cache_resource(max_entries=2, show_spinner=False)
+def model(name: str) -> Model:
+    """A loaded model, shared by all readers."""
+    return library.load(name)
+
+
+def context(name: str) -> int:
+    """How many tokens a model can read."""
+    return model(name).llama.config.context
+
+
+@st.cache_data(max_entries=256, show_spinner=False)
+def tokens(name: str, prompt: str) -> tuple[int, ...]:
+    """The prompt's token ids, start token first."""
+    return tuple(model(name).tokenizer.encode(prompt))
+
+
+def room(name: str, prompt: str) -> int:
+    """How many tokens still fit behind a prompt."""
+    return context(name) - len(tokens(name, prompt))
+
+
+@st.cache_data(max_entries=256, show_spinner=False)
+def labels(name: str, ids: tuple[int, ...]) -> tuple[str, ...]:
+    """The visible form of each token."""
+    tokenizer = model(name).tokenizer
+    return tuple(visible(tokenizer.piece(i), "plain" if tokenizer.is_special(i) else tokenizer.scheme) for i in ids)
+
+
+@st.cache_data(max_entries=64, show_spinner=False)
+def cache_proof(name: str, prompt: str) -> Proof:
+    """Cached = uncached on this prompt."""
+    return kv_cache.cached_equals_uncached(model(name).llama, tokens(name, prompt))
+
+
+@st.cache_data(max_entries=64, show_spinner=False)
+def projection_proof(name: str, prompt: str, n: int) -> Proof:
+    """Counted K/V projections = the closed formulas."""
+    return kv_cache.projections_match_formula(model(name).llama, tokens(name, prompt), n)
+
+
+@st.cache_resource(max_entries=6, show_spinner=False)
+def capture(name: str, prompt: str) -> Capture:
+    """q, k and v of every layer on a prompt, from which any head is recomputed."""
+    kept = Capture()
+    model(name).llama.forward(tokens(name, prompt), capture=kept, last_only=True)
+    return kept
+
+
+@st.cache_data(max_entries=64, show_spinner=False)
+def rows_proof(name: str, prompt: str) -> Proof:
+    """Every row of every head sums to 1."""
+    return kv_cache.rows_sum_to_one(capture(name, prompt))
+
+
+@st.cache_data(max_entries=512, show_spinner=False)
+def prefill(name: str, n: int) -> Counts:
+    """What a prefill of n tokens does, counted by running it; which tokens they are does not matter to the count."""
+    tally, llama = Tally(), model(name).llama
+    llama.forward([i % llama.config.vocab for i in range(n)], counts=tally, last_only=True)
+    return tally.now

@@ -1,0 +1,76 @@
+"""Draw the controls of a scene and keep their values in the link."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import streamlit as st
+
+from viz_core.i18n import Lang, has, t
+from viz_core.ui import link
+from viz_core.ui.params import Choice, Fixed, Line, Live, Param, Switch, Whole
+from viz_core.ui.scene import Bench
+
+FEW = 5  # as many options stand side by side; more go into a list
+
+
+def value_of(param: Fixed) -> Any:
+    """The current value of a control: link → session → default."""
+    return link.get(param.name, param.default, param.parse)
+
+
+def fixed(params: tuple[Param, ...], bench: Bench) -> tuple[Fixed, ...]:
+    """The controls with their bounds for this workbench."""
+    return tuple(p.of(bench) if isinstance(p, Live) else p for p in params)
+
+
+def _keep(param: Fixed, key: str) -> None:
+    value = st.session_state[key]
+    link.put(param.name, param.default if value is None else value, param.default)
+
+
+def _choice(param: Choice, lang: Lang, common: Mapping[str, Any]) -> Any:
+    def shown(code: str) -> str:
+        key = f"option.{param.name}.{code}"
+        return t(key, lang) if has(key) else code
+
+    if len(param.options) <= FEW:
+        return st.segmented_control(options=param.options, format_func=shown, required=True, **common)
+    return st.selectbox(options=param.options, format_func=shown, **common)
+
+
+def draw(param: Fixed, lang: Lang, scope: str) -> Any:
+    """One control; its new value is in the link before the scene runs again."""
+    key = f"{scope}.{param.name}"
+    st.session_state[key] = value_of(param)
+    name = f"control.{param.name}"
+    common: dict[str, Any] = {
+        "label": t(name, lang), "key": key, "on_change": _keep, "args": (param, key),
+        "help": t(f"{name}_help", lang) if has(f"{name}_help") else None,
+    }
+    match param:
+        case Choice():
+            _choice(param, lang, common)
+        case Whole():
+            st.slider(min_value=param.low, max_value=max(param.high, param.low + param.step), step=param.step,
+                      disabled=param.high <= param.low, **common)
+        case Switch():
+            st.toggle(**common)
+        case Line(rows=1):
+            st.text_input(max_chars=param.longest, **common)
+        case Line():
+            st.text_area(max_chars=param.longest, height=28 + 24 * param.rows, **common)
+    return value_of(param)
+
+
+def draw_all(params: tuple[Fixed, ...], lang: Lang, scope: str) -> dict[str, Any]:
+    """All controls of a scene, side by side where there is room, as {name: value}."""
+    if not params:
+        return {}
+    columns = st.columns(min(len(params), 3), gap="medium")
+    out: dict[str, Any] = {}
+    for i, param in enumerate(params):
+        with columns[i % len(columns)]:
+            out[param.name] = draw(param, lang, scope)
+    return out

@@ -1,0 +1,77 @@
+"""Controls as data: a value with a name, a default, and the rule that reads it from a link."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """One of a few codes, shown by its name in the catalogue (`option.<name>.<code>`), else as it is."""
+
+    name: str
+    options: tuple[str, ...]
+    default: str
+
+    def parse(self, raw: str) -> str | None:
+        """The option that a link names, if it is one."""
+        return raw if raw in self.options else None
+
+
+@dataclass(frozen=True, slots=True)
+class Whole:
+    """A whole number within bounds."""
+
+    name: str
+    low: int
+    high: int
+    default: int
+    step: int = 1
+
+    def parse(self, raw: str) -> int | None:
+        """The number that a link names, if it lies within the bounds."""
+        try:
+            value = int(raw)
+        except ValueError:
+            return None
+        return value if self.low <= value <= self.high else None
+
+
+@dataclass(frozen=True, slots=True)
+class Switch:
+    """On or off."""
+
+    name: str
+    default: bool = False
+
+    def parse(self, raw: str) -> bool | None:
+        """True or False as a link spells them."""
+        return {"True": True, "False": False}.get(raw)
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A text of the reader's own, of at most `longest` characters."""
+
+    name: str
+    default: str
+    longest: int = 10_000
+    rows: int = 1
+
+    def parse(self, raw: str) -> str | None:
+        """The text as the link holds it."""
+        return raw[: self.longest]
+
+
+@dataclass(frozen=True, slots=True)
+class Live:
+    """A control whose bounds depend on the workbench (a layer of the loaded model, say): `of(bench)` makes it."""
+
+    name: str
+    of: Callable[[Any], Choice | Whole | Switch | Line]
+
+
+Fixed = Choice | Whole | Switch | Line
+Param = Fixed | Live

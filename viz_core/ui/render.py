@@ -1,0 +1,154 @@
+"""Draw a scene from top to bottom: message, figure, player, numbers, proofs, controls, details (LOOK: anatomy)."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from viz_core.figures.layout import Look, config
+from viz_core.figures.theme import theme
+from viz_core.i18n import Lang, Problem, has
+from viz_core.proofs import Proof
+from viz_core.ui import controls, exports, link, style, watch
+from viz_core.ui.player import player
+from viz_core.ui.scene import Bench, Context, Number, Plate, Question, Scene, View
+
+
+@st.fragment
+def body(scene: Scene, lang: Lang, bench: Bench) -> None:
+    """Everything below the heading, in one fragment: a control reruns only this."""
+    above, numbers, proofs = st.container(), st.container(), st.container(key="proofs", gap="small")
+    params = controls.fixed(scene.params, bench)
+    values = controls.draw_all(params, lang, scene.table)
+    context = Context(_look(lang), bench, values)
+    with above:
+        view = _built(scene, context)
+        if view is None:
+            return
+        _picture(scene, view, context)
+    with numbers:
+        _numbers(view.numbers, context)
+    with proofs:
+        for proof in view.proofs:
+            _proof(proof, context)
+    _details(scene, view, context)
+
+
+def _look(lang: Lang) -> Look:
+    return Look(theme(watch.mode()), lang, 360 if watch.narrow() else 1100, 1.5 if style.presenting() else 1.0)
+
+
+def _built(scene: Scene, context: Context) -> View | None:
+    """The scene's view; with bad values the sentence that says so and the last view that worked."""
+    memory = f"good.{scene.table}"
+    try:
+        with st.spinner(context.t("shell.computing"), show_time=True):
+            view = scene.build(context)
+    except Problem as problem:
+        st.warning(problem.text(context.lang), icon=":material/error:")
+        good = st.session_state.get(memory)
+        return None if good is None else _again(scene, context, good)
+    st.session_state[memory] = (context.bench, context.values)
+    return view
+
+
+def _again(scene: Scene, context: Context, good: tuple[Bench, dict[str, Any]]) -> View | None:
+    try:
+        return scene.build(Context(context.look, *good))
+    except Problem:
+        return None
+
+
+def _picture(scene: Scene, view: View, context: Context) -> None:
+    st.markdown(context.t(f"{scene.table}.message", **view.facts))
+    if view.notice:
+        st.info(view.notice, icon=":material/info:")
+    if view.quote:
+        st.code(view.quote, language=None, wrap_lines=True)
+    if view.trace is not None:
+        player(view.trace, lang=context.lang, key=f"player.{scene.table}", start=link.step(view.start),
+               on_step=link.put_step)
+    for i, plate in enumerate(view.plates):
+        _plate(scene, plate, i, context)
+    if view.question is not None:
+        _question(scene, view.question, context)
+
+
+def _plate(scene: Scene, plate: Plate, i: int, context: Context) -> None:
+    key = f"plate.{scene.table}.{i}"
+    common: dict[str, Any] = {"width": "stretch", "key": key, "alt": plate.alt, "theme": None,
+                              "config": config(f"infersight-{scene.id}", "svg")}
+    if plate.on_click:
+        st.plotly_chart(plate.figure, on_select=lambda: _clicked(scene, plate, key, context.bench),
+                        selection_mode="points", **common)
+    else:
+        st.plotly_chart(plate.figure, **common)
+
+
+def _clicked(scene: Scene, plate: Plate, key: str, bench: Bench) -> None:
+    """Write what a clicked point stands for into the controls it names."""
+    points = st.session_state[key]["selection"]["points"]
+    if not points:
+        return
+    known = {p.name: p for p in controls.fixed(scene.params, bench)}
+    for name, raw in zip(plate.on_click, points[0]["customdata"], strict=False):
+        value = known[name].parse(str(raw))
+        if value is not None:
+            link.put(name, value, known[name].default)
+
+
+def _question(scene: Scene, question: Question, context: Context) -> None:
+    """Predict first: the answer is said only after a choice."""
+    key = f"question.{scene.table}"
+    picked = st.segmented_control(context.t(f"{scene.table}.question", **question.params),
+                                  range(len(question.options)), key=key,
+                                  format_func=lambda i: question.options[i])
+    if picked is None:
+        return
+    verdict = "right" if picked == question.right else "wrong"
+    answer = context.t(f"{scene.table}.answer", right=question.options[question.right], **question.params)
+    st.markdown(f"{context.t(f'shell.{verdict}')} {answer}")
+
+
+def _numbers(numbers: tuple[Number, ...], context: Context) -> None:
+    """The numbers that matter, side by side; on a phone one line each."""
+    named = [(context.t(f"number.{n.key}", **n.params), n.value) for n in numbers]
+    if context.look.phone:
+        for label, value in named:
+            with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
+                st.caption(label, width="content")
+                st.text(value, width="content")
+    elif named:
+        with st.container(horizontal=True, gap="large"):
+            for label, value in named:
+                st.metric(label, value, width="content")
+
+
+def _proof(proof: Proof, context: Context) -> None:
+    """One line: verdict, claim, measured beside its tolerance; a claim that fails is shown as plainly."""
+    mark = ":green[:material/check:]" if proof.holds else ":red[:material/close:]"
+    verdict = context.t("shell.holds" if proof.holds else "shell.fails")
+    st.markdown(f"{mark} {verdict} {context.t(f'proof.{proof.name}')} `{_measured(proof)}`")
+
+
+def _measured(proof: Proof) -> str:
+    sign = "≤" if proof.measured <= proof.tolerance else ">"
+    return f"max |Δ| {proof.measured:.2g} {sign} {proof.tolerance:.2g}"
+
+
+def _details(scene: Scene, view: View, context: Context) -> None:
+    if has(f"{scene.table}.notes"):
+        with st.expander(context.t("shell.details")):
+            st.markdown(context.t(f"{scene.table}.notes", **view.facts))
+    if view.table is not None:
+        with st.expander(context.t("shell.table")):
+            st.dataframe(pd.DataFrame(view.table), hide_index=True, width="stretch", key=f"table.{scene.table}")
+    if view.code:
+        with st.expander(context.t("shell.code")):
+            for function in view.code:
+                st.code(inspect.getsource(function), language="python")
+    with st.expander(context.t("shell.export")):
+        exports.offer(scene, view, context)

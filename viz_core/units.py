@@ -1,0 +1,46 @@
+"""Numbers as a reader expects them: binary units for memory, thin groups of three, few digits."""
+
+from __future__ import annotations
+
+
+def size(n: float) -> str:
+    """Bytes as B, KiB, MiB, GiB or TiB with three significant digits; exact below 1 KiB."""
+    value, unit = float(n), "B"
+    for larger in ("KiB", "MiB", "GiB", "TiB"):
+        if abs(value) < 1024:
+            break
+        value, unit = value / 1024, larger
+    return f"{n:.0f} B" if unit == "B" else f"{_three(value)} {unit}"
+
+
+def count(n: float) -> str:
+    """A whole number with thin spaces between groups of three."""
+    return f"{n:,.0f}".replace(",", "\u2009")
+
+
+def scaled(n: float, unit: str = "") -> str:
+    """A large number with a decimal prefix: 1.23 M, 4.5 GFLOP."""
+    value, prefix = float(n), ""
+    for larger in ("k", "M", "G", "T", "P"):
+        if abs(value) < 1000:
+            break
+        value, prefix = value / 1000, larger
+    return f"{_three(value)} {prefix}{unit}".rstrip()
+
+
+def duration(seconds: float) -> str:
+    """Seconds as µs, ms or s with three significant digits."""
+    for bound, factor, unit in ((1e-3, 1e6, "µs"), (1.0, 1e3, "ms")):
+        if seconds < bound:
+            return f"{_three(seconds * factor)} {unit}"
+    return f"{_three(seconds)} s"
+
+
+def percent(share: float, digits: int = 0) -> str:
+    """A share of one as a percentage."""
+    return f"{100 * share:.{digits}f}\u2009%"
+
+
+def _three(value: float) -> str:
+    digits = max(0, 3 - len(f"{abs(value):.0f}"))
+    return f"{value:.{digits}f}" if value else "0"
