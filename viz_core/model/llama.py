@@ -9,9 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
+from viz_core.attention.bias import Bias
 from viz_core.attention.fast import attend
 from viz_core.i18n import Problem
 from viz_core.model.cache import KVCache
@@ -69,12 +71,15 @@ class Llama:
         capture: Capture | None = None,
         counts: Tally | None = None,
         last_only: bool = False,
+        bias: Bias | None = None,
     ) -> np.ndarray:
         """Logits float32 (n, V) of n new tokens that follow those in `cache` (last_only: (1, V), the last token's).
 
+        bias: added to the scores of every head on top of causality, over the n queries and all m keys.
+
         Appends to `cache` where one is given. A Problem for no tokens, an unknown id, or more than fits.
         """
-        return self.forward_batch([ids], [cache], capture=capture, counts=counts, last_only=last_only)[0]
+        return self.forward_batch([ids], [cache], capture=capture, counts=counts, last_only=last_only, bias=bias)[0]
 
     def forward_batch(
         self,
@@ -84,6 +89,7 @@ class Llama:
         capture: Capture | None = None,
         counts: Tally | None = None,
         last_only: bool = False,
+        bias: Bias | None = None,
     ) -> list[np.ndarray]:
         """`forward` of several sequences at once: every weight is read once for all; attention stays each one's own.
 
@@ -98,7 +104,7 @@ class Llama:
             at += len(ids)
         x = self._embed(np.concatenate([np.asarray(ids, np.int64) for ids in batch]))
         for number, block in enumerate(self.blocks):
-            x += self._attention(number, block, x, rows, tally, capture)
+            x += self._attention(number, block, x, rows, tally, capture, bias)
             x += self._mlp(block, x, tally)
         for row in rows:
             if row.cache is not None:
@@ -125,7 +131,14 @@ class Llama:
         return self.head.columns(ids) if self.embed is None else self.embed[ids].astype(np.float32)
 
     def _attention(
-        self, number: int, block: Block, x: np.ndarray, rows: list[Row], tally: Tally, capture: Capture | None
+        self,
+        number: int,
+        block: Block,
+        x: np.ndarray,
+        rows: list[Row],
+        tally: Tally,
+        capture: Capture | None,
+        bias: Bias | None,
     ) -> np.ndarray:
         """x (n, D) → what attention adds to it, (n, D)."""
         config, layer = self.config, block.layer
@@ -140,15 +153,15 @@ class Llama:
         for i, row in enumerate(rows):
             turned = rotate(qk[row.span], *row.turn).swapaxes(0, 1)
             here, keys, values = turned[:heads], turned[heads:], v[row.span].swapaxes(0, 1)
-            n = here.shape[1]
             if row.cache is not None:
                 tally.kv_written += keys.nbytes + values.nbytes
                 keys, values = row.cache.put(number, keys, values)
             if capture is not None and i == 0:
-                capture.keep(number, here, keys, values, layer.window)
+                capture.keep(number, here, keys, values, layer.window, bias)
             tally.kv_read += keys.nbytes + values.nbytes
-            tally.attention(heads, n * keys.shape[1], d)
-            out[row.span] = attend(here, keys, values, causal=True, window=layer.window).swapaxes(0, 1).reshape(n, -1)
+            count = partial(tally.attention, d_head=d)
+            head_out = attend(here, keys, values, causal=True, window=layer.window, bias=bias, count=count)
+            out[row.span] = head_out.swapaxes(0, 1).reshape(here.shape[1], -1)
         return block.o(out, tally)
 
     def _mlp(self, block: Block, x: np.ndarray, tally: Tally) -> np.ndarray:
