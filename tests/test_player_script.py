@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from tests.traces import WORDS, any_trace, blocks, cache
@@ -42,11 +42,12 @@ for (const job of JSON.parse(readFileSync(0, "utf8"))) {
 
 
 LAY_OUT = """
-import { layout, spot } from "PLAYER/layout.js";
+import { bucketOf, layout, spot } from "PLAYER/layout.js";
 for (const { header, width, em } of JSON.parse(readFileSync(0, "utf8"))) {
   const plan = layout(header, width, { em, legend: [{ text: "computed now" }, { text: "本步计算" }] });
   console.log(JSON.stringify({ height: plan.height, lanes: plan.lanes.map((lane) => ({
     w: lane.w, h: lane.h, run: lane.run, spots: Array.from({ length: lane.count }, (_, i) => spot(lane, i)),
+    buckets: Array.from({ length: lane.lane.count }, (_, k) => bucketOf(lane, k)),
   })), texts: [...plan.legend, ...plan.series.rows].map(({ x, y }) => [x, y]) }));
 }
 """.replace("import {", 'import { readFileSync } from "node:fs";\nimport {', 1)
@@ -57,10 +58,14 @@ def node(code: str, jobs: object) -> list[Any]:
     assert NODE
     code = code.replace("PLAYER", PLAYER.as_uri())
     run = subprocess.run(
-        [NODE, "--input-type=module", "-e", code], input=json.dumps(jobs), capture_output=True, text=True, check=False
+        [NODE, "--input-type=module", "-e", code],
+        input=json.dumps(jobs),
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
     )
     assert not run.returncode, run.stderr
-    return [json.loads(line) for line in run.stdout.splitlines()]
+    return [json.loads(line) for line in run.stdout.split("\n") if line]
 
 
 def number(series: Series, step: int) -> str:
@@ -80,7 +85,7 @@ def number(series: Series, step: int) -> str:
 
 @needs_node
 @given(any_trace(), st.lists(st.integers(0, 10**6), min_size=1, max_size=8), st.integers(1, 4))
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=12, deadline=None, phases=[Phase.explicit, Phase.reuse, Phase.generate])
 def test_the_script_winds_to_what_python_says(trace: Trace, visits: list[int], every: int) -> None:
     visits = [visit % trace.steps for visit in visits]
     blob = encode(trace, "zh")
@@ -109,7 +114,7 @@ def test_a_long_trace_winds_both_ways() -> None:
     st.lists(st.tuples(st.integers(1, 3000), st.sampled_from([0, 0, 4, 40, 128]), WORDS), min_size=1, max_size=4),
     st.integers(0, 5), st.sampled_from([320, 358, 600, 720, 1000, 1400]), st.sampled_from([1, 1.5]),
 )  # fmt: skip
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=12, deadline=None, phases=[Phase.explicit, Phase.reuse, Phase.generate])
 def test_every_cell_stands_inside_the_figure_and_alone(
     lanes: list[tuple[int, int, str]], series: int, width: int, em: float
 ) -> None:
@@ -126,6 +131,7 @@ def test_every_cell_stands_inside_the_figure_and_alone(
         assert len({tuple(spot) for spot in spots}) == len(spots)
         assert all(x >= 0 and x + lane["w"] <= width + 1 and floor <= y for x, y in spots), (lane["w"], lane["run"])
         assert lane["w"] >= 9
+        assert set(lane["buckets"]) == set(range(len(spots))), "every bucket has cells, and every cell a bucket"
         floor = max(y for _, y in spots) + lane["h"]
     assert floor <= plan["height"] and all(0 <= x <= width and 0 <= y <= plan["height"] for x, y in plan["texts"])
 

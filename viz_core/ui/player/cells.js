@@ -18,27 +18,29 @@ export function node(name, attributes = {}, parent = null, text = "") {
 // A box with soft corners; a hashed one has its upper right corner cut off.
 export function box(w, h, notched) {
   const r = Math.min(5, w * 0.14, h * 0.14);
-  const n = notched ? Math.max(4, Math.min(w, h) * 0.26) : 0;
+  const n = notched ? notch(w, h) : 0;
   const corner = n ? `H${w - n}L${w} ${n}` : `H${w - r}Q${w} 0 ${w} ${r}`;
   return `M${r} 0${corner}V${h - r}Q${w} ${h} ${w - r} ${h}H${r}Q0 ${h} 0 ${h - r}V${r}Q0 0 ${r} 0Z`;
 }
 
-// Slanted lines inside a w × h box, cut at its edges, so that no clip or pattern is needed.
-export function hatch(w, h, gap) {
+// How far a notch cuts into a w × h box.
+const notch = (w, h) => Math.max(4, Math.min(w, h) * 0.26);
+
+// Slanted lines inside a w × h box, cut at its edges and at the notch, so that no clip or pattern is needed.
+export function hatch(w, h, gap, notched) {
   let out = "";
   for (let c = gap; c < w + h; c += gap) {
-    const [x0, y0] = c < h ? [0, c] : [c - h, h];
-    const [x1, y1] = c < w ? [c, 0] : [w, c - w];
-    out += `M${x0} ${y0}L${x1} ${y1}`;
+    const x0 = Math.max(0, c - h);
+    const x1 = Math.min(c, w, notched ? (c + w - notch(w, h)) / 2 : w);
+    if (x1 > x0) out += `M${x0} ${c - x0}L${x1} ${c - x1}`;
   }
   return out;
 }
 
-// How `cell` looks now. `letters` gives each hue its letter.
-export function look(film, lane, cell, letters) {
+// How `cell` looks now. `own` is the text that the lane gives it, `letters` the letter of each hue.
+export function look(film, lane, cell, own, letters) {
   const at = (plane) => film.value(plane, cell);
   const hue = at("hue");
-  const own = lane.labels[cell - lane.first] || "";
   const inside = film.header.texts[at("text")] || own || letters[hue] || "";
   const shade = at("shade");
   const state = film.now.state ? at("state") : hue || shade ? HELD : EMPTY;
@@ -60,36 +62,44 @@ export function blend(looks) {
   return { ...most.one, shade: most.shade, part, text: "", ref: 0, hashed: 0, cursor: any("cursor") };
 }
 
-// One drawn cell. Extras (second fill, hatch, reference count) are made when first needed.
+// One drawn cell. Extras (second fill, hatch, reference count, ring) are made when first needed.
 export class Cell {
-  constructor(parent, x, y, w, h, size) {
-    Object.assign(this, { w, h, size, was: "" });
+  constructor(parent, x, y, place) {
+    const { w, h, size, gap, em } = place;
+    Object.assign(this, { w, h, size, gap, em, said: "" });
     this.g = node("g", { transform: `translate(${x} ${y})` }, parent);
     this.body = node("path", { class: "body" }, this.g);
-    this.small = size < 20;
   }
 
   draw(now) {
     const said = `${now.state} ${now.hue} ${now.shade} ${now.part} ${now.text} ${now.ref} ${now.hashed} ${now.cursor}`;
-    if (said === this.was) return;
-    this.was = said;
+    if (said === this.said) return;
+    this.said = said;
     const { w, h } = this;
     const partial = now.part < 1;
-    this.g.setAttribute("class", this.kind(now, partial));
+    const lined = now.state === EVICTED || (now.hue > 6 && SOLID.includes(now.state));
+    this.g.setAttribute("class", kind(now, partial, lined));
     if (now.shade) this.g.style.setProperty("--t", `${Math.round((now.shade - 1) / 2.54)}%`);
     const shape = box(w, h, now.hashed);
     if (shape !== this.shape) this.body.setAttribute("d", (this.shape = shape));
     this.text(now);
     this.partial(now, partial ? Math.max(now.part * w, now.part ? 1.5 : 0) : 0, partial);
-    this.extra("lines", now.state === EVICTED || now.hue > 6, () => node("path", { class: "lines", d: hatch(w, h, Math.max(4, h / 6)) }));
-    this.extra("refs", now.ref > 1 && !this.small, () => node("text", { class: "refs", x: w - 2, y: h - 4 }));
-    if (this.refs && now.ref > 1) this.refs.textContent = `×${now.ref}`;
+    if (this.extra("lines", lined, () => node("path", { class: "lines" }))) {
+      this.body.after(this.lines);
+      this.lines.setAttribute("d", hatch(w, h, Math.max(4, h / 7), now.hashed));
+    }
+    const shared = now.ref > 1 && this.size >= 20;
+    if (this.extra("refs", shared, () => node("text", { class: "refs", x: w - 3, y: h - 8 * this.em }))) {
+      this.refs.textContent = `×${now.ref}`;
+    }
+    this.ring("cursor", now.cursor);
   }
 
-  kind(now, partial) {
-    const hue = now.shade ? "shade" : `h${now.hue && ((now.hue - 1) % 6) + 1}`;
-    const shaded = now.shade > 140 ? " deep" : "";
-    return `cell ${STATES[now.state]} ${hue}${shaded}${partial ? " part" : ""}${now.hashed ? " hashed" : ""}${now.cursor ? " cursor" : ""}`;
+  // A ring around the cell: where the step looks, what the reader points at, and its like.
+  ring(name, on) {
+    const out = Math.min(4, this.gap / 2 + 0.5);
+    const d = box(this.w + 2 * out, this.h + 2 * out);
+    this.extra(name, on, () => node("path", { class: `ring ${name}`, d, transform: `translate(${-out} ${-out})` }));
   }
 
   text(now) {
@@ -99,13 +109,18 @@ export class Cell {
   }
 
   letter(parent, kind) {
-    const size = this.size >= 36 ? 16 : this.size >= 24 ? 14 : 12;
-    return node("text", { class: kind, x: this.w / 2, y: this.h / 2, "data-size": size }, parent);
+    const made = node("text", { class: kind, x: this.w / 2, y: this.h / 2 }, parent);
+    made.style.fontSize = `${this.type() * this.em}px`;
+    return made;
+  }
+
+  type() {
+    return this.size >= 52 ? 18 : this.size >= 36 ? 16 : this.size >= 24 ? 14 : 12;
   }
 
   // The text, cut with an ellipsis where the cell is too narrow.
   short(text) {
-    const room = Math.max(1, (this.w - 4) / (this.size >= 36 ? 15 : this.size >= 24 ? 13.5 : 12));
+    const room = Math.max(1, (this.w - 4) / (this.type() * this.em));
     if (this.size < 28 && measure(text) > room) return "";
     let out = text;
     while (measure(out) > room && out.length > 1) out = [...out].slice(0, out.endsWith("…") ? -2 : -1).join("") + "…";
@@ -130,5 +145,11 @@ export class Cell {
   extra(name, on, make) {
     if (on && !this[name]) this.g.append((this[name] = make()));
     if (this[name]) this[name].style.display = on ? "" : "none";
+    return on;
   }
+}
+
+function kind({ state, hue, shade, hashed }, partial, lined) {
+  const colour = shade ? `shade${shade > 140 ? " deep" : ""}` : `h${hue && ((hue - 1) % 6) + 1}`;
+  return `cell ${STATES[state]} ${colour}${partial ? " part" : ""}${lined ? " lined" : ""}${hashed ? " hashed" : ""}`;
 }

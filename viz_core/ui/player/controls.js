@@ -1,9 +1,11 @@
 // The player bar: buttons, range, speed, events; what a reader's hand or key asks for becomes a call on the player.
 
+import { digits } from "./film.js";
+
 const ICONS = {
   first: "M5 4v16M19 5 9 12l10 7Z", back: "M17 5 7 12l10 7Z", play: "M7 4.5 19 12 7 19.5Z",
   pause: "M7.5 5v14M16.5 5v14", forward: "M7 5l10 7-10 7Z", last: "M19 4v16M5 5l10 7-10 7Z",
-  event_back: "M14 6l-6 6 6 6", event_forward: "M10 6l6 6-6 6", save: "M12 4v11M7 11l5 5 5-5M5 20h14",
+  whole: "M9 4H4v5M15 4h5v5M9 20H4v-5M15 20h5v-5", event_back: "M14 6l-6 6 6 6", event_forward: "M10 6l6 6-6 6", save: "M12 4v11M7 11l5 5 5-5M5 20h14",
 };
 const SPEEDS = [0.5, 1, 2, 4, 8, 16, 30, 60, 600, 6000, 60000]; // steps a second; 60 = one a frame
 
@@ -20,6 +22,7 @@ const SKELETON = `
   <select class="speed"></select>
   <span class="jump" hidden><button type="button" data-do="event_back">${icon("event_back")}</button>
     <select class="kinds"></select><button type="button" data-do="event_forward">${icon("event_forward")}</button></span>
+  <button type="button" data-do="whole" hidden>${icon("whole")}</button>
   <button type="button" data-do="save">${icon("save")}</button>
 </div>
 <p class="caption"></p>`;
@@ -30,7 +33,7 @@ export function skeleton(root) {
   return {
     figure: one(".figure"), svg: one(".drawing"), detail: one(".detail"), range: one("input"), count: one(".count"),
     speed: one(".speed"), jump: one(".jump"), kinds: one(".kinds"), marks: one(".marks"), caption: one(".caption"),
-    play: one('[data-do="play"]'), buttons: [...root.querySelectorAll("button")],
+    play: one('[data-do="play"]'), whole: one('[data-do="whole"]'), buttons: [...root.querySelectorAll("button")],
   };
 }
 
@@ -48,10 +51,11 @@ export function label(parts, film, speed) {
   for (const button of parts.buttons) name(button, words[button.dataset.do]);
   parts.figure.setAttribute("aria-label", [film.header.title, words.figure].filter(Boolean).join(" · "));
   parts.range.max = film.steps - 1;
+  parts.range.disabled = film.steps === 1;
   parts.range.setAttribute("aria-label", words.step);
   parts.speed.setAttribute("aria-label", words.speed);
   parts.speed.replaceChildren(...speeds(film.steps).map((s) =>
-    option(s, s <= 60 ? `${s}×` : words.a_frame.replace("{n}", (s / 60).toLocaleString("en")))));
+    option(s, s <= 60 ? `${s}×` : words.a_frame.replace("{n}", digits(s / 60, 0)))));
   parts.speed.value = speed;
   parts.jump.hidden = !film.events.kinds.length;
   parts.kinds.setAttribute("aria-label", words.events);
@@ -97,11 +101,13 @@ const KEYS = {
   ArrowUp: "cell_back", ArrowDown: "cell_forward", "[": "event_back", "]": "event_forward",
 };
 
+const ON_FIGURE = ["cell_back", "cell_forward", "zoom", "whole"];
+
 // What a key asks for, or undefined where the element in focus needs the key itself.
 export function asked(press, parts) {
   const { key, target } = press;
   if (press.ctrlKey || press.metaKey || press.altKey || target.tagName === "SELECT") return undefined;
   if (key === " " && target.tagName === "BUTTON") return undefined;
-  if (KEYS[key]?.startsWith("cell") && target !== parts.figure) return undefined;
+  if (ON_FIGURE.includes(KEYS[key]) && target !== parts.figure) return undefined;
   return KEYS[key];
 }

@@ -24,17 +24,14 @@ export class Figure {
     Object.assign(this, { svg, film, words: film.header.player, legend: legend(film), pointed: null });
     this.letters = ["", ..."ABCDEFGHIJKLMNOPQRSTUVWXYZ"];
     for (const [hue, letter] of film.header.hues) this.letters[hue] = letter;
-    this.whole = film.header.lanes;
-    this.zoom = null;
+    this.lanes = film.header.lanes;
   }
 
   // Lay everything out for a width; `em` is the reader's type size over 16 px.
   place(width, em) {
     const { svg, film } = this;
     Object.assign(this, { width, em });
-    const lanes = this.zoom ? [this.zoom] : this.whole;
-    const options = { em, tall: film.header.tall, legend: this.legend };
-    this.plan = layout({ ...film.header, lanes }, width, options);
+    this.plan = layout({ ...film.header, lanes: this.lanes }, width, { em, tall: film.header.tall, legend: this.legend });
     svg.replaceChildren();
     svg.setAttribute("width", width);
     svg.setAttribute("height", this.plan.height);
@@ -42,18 +39,17 @@ export class Figure {
     const key = node("g", { class: "legend" }, svg);
     for (const item of this.plan.legend) this.swatch(key, item);
     this.charts = film.series.map((one, i) => new Chart(svg, film, one, this.plan.series.rows[i]));
-    for (const text of svg.querySelectorAll("[data-size]")) text.style.fontSize = `${text.dataset.size * em}px`;
     this.seen = null;
   }
 
   lane(place) {
-    const g = node("g", { class: "lane" }, this.svg);
+    const g = node("g", { class: place.size < 17 ? "lane tiny" : "lane" }, this.svg);
     const { lane } = place;
     node("text", { class: "name", x: this.plan.left ? 0 : 2, y: place.labelY }, g, lane.label);
     const view = { place, cells: [] };
     for (let i = 0; i < place.count; i++) {
       const [x, y] = spot(place, i);
-      const cell = new Cell(g, x, y, place.w, place.h, place.size, this.em);
+      const cell = new Cell(g, x, y, place);
       cell.g.dataset.cell = i;
       cell.g.dataset.lane = this.plan.lanes.indexOf(place);
       view.cells.push(cell);
@@ -82,7 +78,8 @@ export class Figure {
 
   swatch(parent, { text, look: seen, x, y }) {
     const size = 18 * this.em;
-    new Cell(parent, x, y, size, size, 18, this.em).draw({ shade: 0, part: 1, ref: 0, hashed: 0, cursor: 0, ...seen });
+    const place = { w: size, h: size, size: 18, gap: 6, em: this.em };
+    new Cell(parent, x, y, place).draw({ shade: 0, part: 1, ref: 0, hashed: 0, cursor: 0, ...seen });
     node("text", { class: "name", x: x + size + 7 * this.em, y: y + size / 2 }, parent, text);
   }
 
@@ -99,37 +96,42 @@ export class Figure {
 
   dirty({ place, cells }, now) {
     if (!this.seen) return cells.keys();
-    const { first, count } = place.lane;
+    const { lane, run } = place;
     const out = new Set();
     for (const [name, values] of Object.entries(now)) {
       const seen = this.seen[name];
-      for (let cell = first; cell < first + count; cell++) {
-        if (values[cell] !== seen[cell]) out.add(place.run === 1 ? cell - first : bucketOf(place, cell - first));
+      for (let k = 0; k < lane.count; k++) {
+        const cell = id(lane, k);
+        if (values[cell] !== seen[cell]) out.add(run === 1 ? k : bucketOf(place, k));
       }
     }
     return out;
   }
 
-  // The cells of the trace that drawn cell `i` of a lane stands for.
+  // The places in its lane that drawn cell `i` stands for.
   members({ place }, i) {
-    const { lane, run } = place;
-    if (run === 1) return [lane.first + i];
-    if (!lane.columns) {
-      return Array.from({ length: Math.min(run, lane.count - i * run) }, (_, k) => lane.first + i * run + k);
-    }
-    const [row, column] = [Math.floor(i / place.columns) * run, (i % place.columns) * run];
-    const out = [];
-    for (let r = row; r < row + run; r++) {
-      for (let c = column; c < Math.min(column + run, lane.columns); c++) {
-        if (r * lane.columns + c < lane.count) out.push(lane.first + r * lane.columns + c);
-      }
-    }
-    return out;
+    const { lane, run, columns } = place;
+    if (run === 1) return [i];
+    if (!lane.columns) return Array.from({ length: Math.min(run, lane.count - i * run) }, (_, k) => i * run + k);
+    return square(lane, Math.floor(i / columns) * run, (i % columns) * run, run);
   }
 
   lookOf(view, i) {
-    const looks = this.members(view, i).map((cell) => look(this.film, view.place.lane, cell, this.letters));
+    const { lane } = view.place;
+    const looks = this.members(view, i).map((k) => look(this.film, lane, id(lane, k), lane.labels[k], this.letters));
     return looks.length === 1 ? looks[0] : blend(looks);
+  }
+
+  // Show the neighbourhood of a bucket cell by cell; without one, all lanes whole again. True if anything changed.
+  zoom(pointed) {
+    const whole = this.film.header.lanes;
+    const place = pointed && this.views[pointed[0]].place;
+    if (!place && this.lanes === whole) return false;
+    if (place && place.run === 1) return false;
+    this.lanes = place ? this.lanes.map((lane) => (lane === place.lane ? part(place, pointed[1]) : lane)) : whole;
+    this.pointed = null;
+    this.place(this.width, this.em);
+    return true;
   }
 
   // Point at a drawn cell ([lane, cell], or null for none) and say what it is.
@@ -139,51 +141,81 @@ export class Figure {
     return pointed ? this.describe(this.views[pointed[0]], pointed[1]) : "";
   }
 
-  keyOf(lane, cell) {
-    return this.film.value("key", cell) || lane.keys[cell - lane.first] || 0;
+  keyOf(lane, k) {
+    return this.film.value("key", id(lane, k)) || lane.keys[k] || 0;
   }
 
-  // Light the cell pointed at, and all with the same key in every lane.
+  // Ring the cell pointed at, and all with the same key in every lane.
   light() {
-    for (const cell of this.svg.querySelectorAll("[data-lit]")) delete cell.dataset.lit;
-    if (!this.pointed || !this.views[this.pointed[0]]?.cells[this.pointed[1]]) return;
-    const [at, i] = this.pointed;
-    const view = this.views[at];
-    view.cells[i].g.dataset.lit = "this";
-    const key = view.place.run === 1 ? this.keyOf(view.place.lane, view.place.lane.first + i) : 0;
-    if (!key) return;
-    for (const { place, cells } of this.views) {
-      if (place.run > 1) continue;
-      cells.forEach((cell, k) => {
-        if (cell !== view.cells[i] && this.keyOf(place.lane, place.lane.first + k) === key) cell.g.dataset.lit = "same";
-      });
+    for (const cell of this.lit || []) cell.ring("lit", false);
+    this.lit = [];
+    const view = this.pointed && this.views[this.pointed[0]];
+    if (!view || !view.cells[this.pointed[1]]) return;
+    this.lit.push(view.cells[this.pointed[1]]);
+    const key = view.place.run === 1 ? this.keyOf(view.place.lane, this.pointed[1]) : 0;
+    for (const { place, cells } of key ? this.views : []) {
+      if (place.run === 1) this.lit.push(...cells.filter((_, k) => this.keyOf(place.lane, k) === key));
     }
+    for (const cell of this.lit) cell.ring("lit", true);
   }
 
+  // The line on a drawn cell: lane, name, what it holds, whose, in which state, and what the trace tells of it.
   describe(view, i) {
-    const members = this.members(view, i);
     const { lane } = view.place;
-    const fill = (text, values) => text.replace(/\{(\w+)\}/g, (_, name) => values[name]);
+    const { words } = this;
+    const members = this.members(view, i);
     const now = this.lookOf(view, i);
     const hue = this.film.header.hues.find(([number]) => number === now.hue);
-    const state = this.film.now.state ? this.film.header.words[now.state] || this.words.state[STATES[now.state]] : "";
     const who = now.hue ? (hue ? hue[2] : this.letters[now.hue]) : "";
+    const state = this.film.now.state ? this.film.header.words[now.state] || words.state[STATES[now.state]] : "";
+    const [cell, last] = [id(lane, members[0]), id(lane, members.at(-1))];
     if (members.length > 1) {
-      const [first, last] = [members[0] - lane.first, members[members.length - 1] - lane.first];
-      return [lane.label, fill(this.words.several, { first, last }), state, who].filter(Boolean).join(" · ");
+      const range = filled(words.several, { first: cell - lane.first, last: last - lane.first });
+      return [lane.label, range, who, state].filter(Boolean).join(" · ");
     }
-    const [cell] = members;
-    const at = cell - lane.first;
+    const name = lane.under[members[0]] || lane.labels[members[0]] || (lane.columns ? "" : `#${cell - lane.first}`);
     const detail = this.film.value("detail", cell);
-    const units = this.film.value("fill", cell);
     return [
-      lane.label, lane.under[at] || lane.labels[at] || (lane.columns ? "" : `#${at}`),
-      this.film.header.texts[this.film.value("text", cell)], who, state,
-      lane.full && now.hue ? fill(this.words.filled, { n: units, full: lane.full }) : "",
-      now.ref > 0 ? fill(this.words.refs, { n: now.ref }) : "", now.hashed ? this.words.hashed : "",
+      lane.label, name, this.film.header.texts[this.film.value("text", cell)], who, state,
+      lane.full && now.hue ? filled(words.filled, { n: this.film.value("fill", cell), full: lane.full }) : "",
+      now.ref ? filled(words.refs, { n: now.ref }) : "", now.hashed ? words.hashed : "",
       detail ? this.film.details.at(detail - 1) : "",
     ].filter(Boolean).join(" · ");
   }
+}
+
+const filled = (text, values) => text.replace(/\{(\w+)\}/g, (_, name) => values[name]);
+
+// The cell in place `k` of a lane; a lane that shows a part of another lists its cells.
+const id = (lane, k) => (lane.ids ? lane.ids[k] : lane.first + k);
+
+// The places of a grid in the square of `side` at a row and column, as far as the grid goes.
+function square(lane, row, column, side) {
+  const out = [];
+  for (let r = row; r < row + side; r++) {
+    for (let c = column; c < Math.min(column + side, lane.columns); c++) {
+      if (r * lane.columns + c < lane.count) out.push(r * lane.columns + c);
+    }
+  }
+  return out;
+}
+
+// A lane of the cells around bucket `i`: 256 in a row, or 16 × 16.
+function part({ lane, run, columns }, i) {
+  const side = 16;
+  const start = (at, step) => Math.floor((at * run) / step) * step;
+  const row = lane.columns ? start(Math.floor(i / columns), side) : 0;
+  const column = lane.columns ? start(i % columns, side) : 0;
+  const first = start(i, side * side);
+  const places = lane.columns
+    ? square(lane, row, column, side)
+    : Array.from({ length: Math.min(side * side, lane.count - first) }, (_, k) => first + k);
+  const pick = (list) => (list.length ? places.map((k) => list[k]) : list);
+  return {
+    ...lane, ids: places.map((k) => id(lane, k)), count: places.length, columns: lane.columns && Math.min(side, lane.columns - column),
+    labels: pick(lane.labels), under: pick(lane.under), keys: pick(lane.keys),
+    rowNames: lane.rowNames.slice(row, row + side), columnNames: lane.columnNames.slice(column, column + side),
+  };
 }
 
 function keep(old, values) {

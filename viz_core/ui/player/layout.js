@@ -1,6 +1,7 @@
 // Where everything stands, in real pixels for the width at hand; nothing here touches the page.
 
-const SIZES = [48, 44, 40, 36, 32, 28, 24, 20, 17, 14, 12, 10, 9];
+const SIZES = [60, 52, 48, 44, 40, 36, 32, 30, 28, 24, 20, 17, 14, 12, 10, 9];
+const ONE_LINE = SIZES.slice(0, 9); // sizes at which a lane is kept on one line
 const MOST_DRAWN = 4096; // cells drawn; more are drawn as buckets of neighbours
 const BESIDE = 700; // from this width on the series stand beside the cells
 const ROW = 22; // a line of text
@@ -19,12 +20,13 @@ const widest = (texts) => texts.reduce((most, text) => Math.max(most, measure(te
 function buckets(lane, run) {
   const columns = lane.columns ? Math.ceil(lane.columns / run) : 0;
   const rows = lane.columns ? Math.ceil(lane.count / lane.columns / run) : 0;
-  return { lane, run, columns, count: columns ? columns * rows : Math.ceil(lane.count / run) };
+  const rest = lane.count - (rows - 1) * run * lane.columns; // cells in the last line of buckets
+  return { lane, run, columns, count: columns ? (rows - 1) * columns + Math.min(columns, Math.ceil(rest / run)) : Math.ceil(lane.count / run) };
 }
 
 // Which bucket of its lane a cell (counted within the lane) falls in.
 export function bucketOf({ lane, run, columns }, cell) {
-  if (!columns) return Math.floor(cell / run);
+  if (!lane.columns) return Math.floor(cell / run);
   const row = Math.floor(cell / lane.columns);
   return Math.floor(row / run) * columns + Math.floor((cell - row * lane.columns) / run);
 }
@@ -48,18 +50,20 @@ function fit(one, size, room, em) {
   const names = one.columns && size >= 17 ? widest(lane.rowNames) * 14 * em + (lane.rowNames.length ? 10 : 0) : 0;
   const w = Math.max(size * em, one.columns ? 0 : needed);
   const h = size * em;
-  const columns = one.columns || Math.max(1, Math.floor((room - names + gap) / (w + gap)));
+  const columns = one.columns || Math.max(1, Math.min(one.count, Math.floor((room + gap) / (w + gap))));
   const lines = Math.ceil(one.count / columns);
   const under = lane.under.length && one.run === 1 && size >= 24 ? 18 * em : 0;
   const top = one.columns && lane.columnNames.length && size >= 17 ? 20 * em : 0;
   const over = columns * (w + gap) - gap + names > room + 0.5;
-  return { ...one, size, w, h, gap, columns, lines, under, top, names, over, high: top + lines * (h + gap + under) - gap };
+  return { ...one, em, size, w, h, gap, columns, lines, under, top, names, over, high: top + lines * (h + gap + under) - gap };
 }
 
 // The largest size at which each lane fits: one line where it can, else whatever keeps the figure low.
 function sized(drawn, room, tall, em) {
-  const single = drawn.map((one) => !one.columns && SIZES.slice(0, 5).some((s) => fit(one, s, room, em).lines === 1));
-  const common = SIZES.find((s) => drawn.every((one, i) => !single[i] || fit(one, s, room, em).lines === 1)) || 32;
+  const single = drawn.map((one) => !one.columns && ONE_LINE.some((s) => fit(one, s, room, em).lines === 1));
+  const singles = (s) => drawn.filter((_, i) => single[i]).map((one) => fit(one, s, room, em));
+  const low = (all) => all.every((one) => one.lines === 1) && all.reduce((sum, one) => sum + one.high + 14 * em, 0) <= tall;
+  const common = ONE_LINE.find((s) => low(singles(s))) || 28;
   const fixed = drawn.map((one, i) => (single[i] ? fit(one, common, room, em) : null));
   let left = tall - fixed.reduce((sum, one) => sum + (one ? one.high + 14 : 0), 0);
   const many = fixed.filter((one) => !one).length;
@@ -67,8 +71,8 @@ function sized(drawn, room, tall, em) {
 }
 
 function largest(one, room, tall, em, common) {
-  const tries = SIZES.filter((s) => one.columns || s <= Math.max(common, 32)).map((s) => fit(one, s, room, em));
-  return tries.find((t) => !t.over && t.high <= tall) || tries.find((t) => !t.over) || tries[tries.length - 1];
+  const tries = SIZES.filter((s) => one.columns || s <= common).map((s) => fit(one, s, room, em));
+  return tries.find((t) => !t.over && t.high <= tall) || tries[tries.length - 1];
 }
 
 const reach = (header, lane) => (lane.columns ? 0 : widest(header.texts));
@@ -85,7 +89,7 @@ function margin(header, room, em) {
 
 // The whole figure. `em` scales with the reader's type size; `tall` is the height to aim at for the cells.
 export function layout(header, width, { em = 1, tall = 0, legend = [] } = {}) {
-  const aim = (tall || (width < BESIDE ? 380 : 400)) * em;
+  const aim = (tall || (width < 560 * em ? 300 : 400)) * em;
   const beside = width >= BESIDE * em && header.series.length > 0;
   const side = beside ? Math.min(Math.max(width * 0.31, 210 * em), 360 * em) : 0;
   const room = width - (side ? side + 36 * em : 0) - 2 * EDGE;
@@ -95,8 +99,10 @@ export function layout(header, width, { em = 1, tall = 0, legend = [] } = {}) {
   const lanes = placed(sized(drawn, room - left, aim, em), left, em);
   const cells = lanes.length ? lanes[lanes.length - 1].bottom : 0;
   const key = flow(legend, width < 560 * em ? 0 : left, room, cells + 18 * em, em);
-  const series = charts(header.series.length, { beside, side, width, top: beside ? 0 : key.bottom + 10 * em, low: key.bottom, em });
-  return { width, height: Math.ceil(Math.max(key.bottom, series.bottom)) + 2, em, left, lanes, legend: key.items, series };
+  const used = Math.max(...lanes.map((lane) => lane.x + lane.columns * (lane.w + lane.gap)));
+  const wide = Math.max(side, Math.min(width - used - 48 * em, width * 0.42));
+  const series = charts(header.series.length, { beside, side: wide, width, top: beside ? 0 : key.bottom + 10 * em, low: key.bottom, em });
+  return { width, height: Math.ceil(Math.max(key.bottom, series.bottom)) + 2, left, lanes, legend: key.items, series };
 }
 
 function placed(lanes, left, em) {

@@ -2,7 +2,7 @@
 
 import { asked, event, label, marks, playing, skeleton, usual } from "./controls.js";
 import { Figure } from "./figure.js";
-import { Film } from "./film.js";
+import { Film, digits } from "./film.js";
 import { measure } from "./layout.js";
 import { save } from "./save.js";
 
@@ -30,6 +30,7 @@ class Player {
     if (!this.film || this.film.steps !== film.steps) this.speed = usual(film.steps);
     Object.assign(this, { bytes, film, start: film.header.start, figure: new Figure(this.parts.svg, film) });
     label(this.parts, film, this.speed);
+    this.parts.whole.hidden = true;
     this.play(false);
     this.step = Math.min(fresh ? film.header.start : this.step, film.steps - 1);
     this.place(true);
@@ -65,8 +66,8 @@ class Player {
     const { film, parts, step } = this;
     this.figure.draw(step);
     parts.range.value = step;
-    parts.range.setAttribute("aria-valuetext", `${step + 1} / ${film.steps}`);
-    parts.count.textContent = `${step + 1} / ${film.steps}`;
+    parts.count.textContent = `${digits(step + 1, 0)} / ${digits(film.steps, 0)}`;
+    parts.range.setAttribute("aria-valuetext", parts.count.textContent);
     parts.caption.textContent = film.captions.at(step);
     this.root.dataset.step = step;
     this.say();
@@ -76,7 +77,7 @@ class Player {
   say() {
     const { detail } = this.parts;
     const text = this.figure.point(this.figure.pointed);
-    detail.textContent = text || this.film.header.player.hint;
+    detail.textContent = text || this.film.header.player[matchMedia("(hover: hover)").matches ? "hint" : "hint_touch"];
     detail.classList.toggle("hint", !text);
   }
 
@@ -124,6 +125,7 @@ class Player {
     };
     if (what === "play") return this.play(!this.on);
     if (what === "save") return save(this.parts.svg, film.captions.at(step), film.header, step);
+    if (what === "zoom" || what === "whole") return this.zoom(what === "zoom" ? this.figure.pointed : null);
     if (what.startsWith("cell")) return this.walk(what === "cell_back" ? -1 : 1);
     this.play(false);
     return this.go(moves[what]());
@@ -135,6 +137,12 @@ class Player {
     const [lane, cell] = this.figure.pointed || [];
     const at = flat.findIndex(([l, c]) => l === lane && c === cell);
     this.aim(flat[at < 0 ? 0 : Math.max(0, Math.min(flat.length - 1, at + way))]);
+  }
+
+  zoom(pointed) {
+    this.still(true);
+    if (this.figure.zoom(pointed)) this.show();
+    this.parts.whole.hidden = this.figure.lanes === this.film.header.lanes;
   }
 
   aim(pointed) {
@@ -160,6 +168,7 @@ class Player {
     };
     parts.figure.onpointermove = (move) => this.over(move.target);
     parts.figure.onpointerdown = (down) => this.over(down.target);
+    parts.figure.onclick = () => this.figure.pointed && this.zoom(this.figure.pointed);
     parts.figure.onpointerleave = (leave) => leave.pointerType === "mouse" && this.aim(null);
     this.watcher = new ResizeObserver(() => this.place(false));
     this.watcher.observe(parts.figure);

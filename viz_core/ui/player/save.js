@@ -4,7 +4,7 @@ import { measure } from "./layout.js";
 import { node } from "./cells.js";
 
 const KEPT = [
-  "fill", "fill-opacity", "stroke", "stroke-width", "stroke-dasharray", "stroke-linejoin", "opacity", "font-family",
+  "fill", "fill-opacity", "stroke", "stroke-width", "stroke-opacity", "stroke-dasharray", "stroke-linejoin", "opacity", "font-family",
   "font-size", "font-weight", "text-anchor", "dominant-baseline", "font-variant-numeric", "paint-order", "display",
 ];
 const MARGIN = 16;
