@@ -145,6 +145,13 @@ def test_signed_values_are_centred() -> None:
     assert (drawn["zmin"], drawn["zmax"]) == (-0.4, 0.4)
 
 
+def test_a_click_does_not_fade_the_numbers() -> None:
+    """Plotly dims the text of every other trace unless its unselected colour is given."""
+    for trace in spec(head(6, clickable=True))["data"]:
+        if trace.get("mode") == "text":
+            assert trace["unselected"]["textfont"]["color"] == trace["textfont"]["color"]
+
+
 def test_clicks_name_row_and_column() -> None:
     points = spec(head(6, clickable=True))["data"][-1]
     assert [p[:2] for p in points["customdata"]] == [[i, j] for i in range(6) for j in range(i + 1)]

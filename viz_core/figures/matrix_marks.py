@@ -50,22 +50,33 @@ def row_sums(look: Look, values: NDArray[np.floating], fit: Grid, shown: bool) -
         "textfont": look.digits(12, look.theme.muted),
         "cliponaxis": False,
         "hoverinfo": "skip",
+        **undimmed(look.theme.muted),
     }
 
 
 def numbers(look: Look, values: NDArray[np.floating], end: float, signed: bool, fit: Grid) -> list[Parts]:
-    """The value in each cell that has room for it, in the letter colour that its tone needs."""
-    rows, columns = np.nonzero(~np.isnan(values))
+    """The value in each cell that has room for it, in the letter colour that its tone needs: one trace a colour."""
     if fit.width < look.px(ROOMY[0]) or fit.height < look.px(ROOMY[1]):
         return []
+    rows, columns = np.nonzero(~np.isnan(values))
     ramp = look.theme.signed if signed else look.theme.sequential
     places = values[rows, columns] / end
-    letters = [letter_on(tone(ramp, float(place + 1) / 2 if signed else float(place))) for place in places]
+    letters = np.array([letter_on(tone(ramp, float(at + 1) / 2 if signed else float(at))) for at in places])
+    return [_letters(look, values, rows[letters == c], columns[letters == c], c) for c in np.unique(letters).tolist()]
+
+
+def _letters(
+    look: Look, values: NDArray[np.floating], rows: NDArray[np.intp], columns: NDArray[np.intp], colour: str
+) -> Parts:
+    texts = [f"{value:.2f}".replace("-", "−") for value in values[rows, columns]]
     trace: Parts = {"type": "scatter", "mode": "text", "xaxis": "x2", "yaxis": "y2", "hoverinfo": "skip"}
-    trace |= {"x": columns.tolist(), "y": rows.tolist()}
-    trace["text"] = [f"{value:.2f}".replace("-", "−") for value in values[rows, columns]]
-    trace["textfont"] = {"family": MONO, "size": look.size(12), "color": letters}
-    return [trace]
+    trace |= {"x": columns.tolist(), "y": rows.tolist(), "text": texts}
+    return trace | {"textfont": {"family": MONO, "size": look.size(12), "color": colour}} | undimmed(colour)
+
+
+def undimmed(colour: str) -> Parts:
+    """Keeps the text of a trace as it is when a click selects a point of another trace."""
+    return {"unselected": {"textfont": {"color": colour}}}
 
 
 def targets(look: Look, matrix: Matrix, fit: Grid) -> Parts:
