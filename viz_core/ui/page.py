@@ -27,9 +27,6 @@ def show(script: str, scenes: list[Scene]) -> None:
     _heading(scene, scenes, index, lang)
     if problem is not None and scene.bench:
         st.warning(problem.text(lang), icon=":material/error:")
-    if scene.bench and watch.narrow():
-        with st.popover(t("workbench.open", lang), icon=":material/edit:"):
-            workbench.draw(lang, "page")
     body(scene, lang, bench)
     if page is PAGES[0]:
         _pages(lang)
@@ -64,12 +61,15 @@ def _turn(page: str, ids: list[str], index: int) -> None:
 
 
 def _heading(scene: Scene, scenes: list[Scene], index: int, lang: Lang) -> None:
-    """Title, step k / n, and the two arrows."""
+    """Title, step k / n, the two arrows; on a phone also the prompt, whose sidebar is out of sight there."""
     with st.container(key="heading", horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
         st.header(t(f"{scene.table}.title", lang), anchor=False, width="content")
-        if len(scenes) > 1:
-            with st.container(key="steps", horizontal=True, vertical_alignment="center", width="content"):
+        with st.container(key="steps", horizontal=True, vertical_alignment="center", width="content", gap="small"):
+            if len(scenes) > 1:
                 _steps(scene, [s.id for s in scenes], index, lang)
+            if scene.bench and watch.narrow():
+                with st.popover(t("workbench.open", lang), icon=":material/edit:"):
+                    workbench.draw(lang, "page")
 
 
 def _steps(scene: Scene, ids: list[str], index: int, lang: Lang) -> None:
