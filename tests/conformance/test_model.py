@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from both_ways import projections
 
 from viz_core.model import get
 from viz_core.model.capture import Capture
@@ -20,7 +21,7 @@ from viz_core.model.generate import generate
 from viz_core.model.library import Model, load
 from viz_core.model.probes import induction, probe
 from viz_core.model.streaming import perplexity
-from viz_core.proofs.kv_cache import cached_equals_uncached, projections_match_formula
+from viz_core.proofs.kv_cache import cached_equals_uncached
 
 EVERY = 97
 DATA = Path(__file__).parents[1] / "data"
@@ -79,7 +80,7 @@ def test_counted_projections(model: Model, vectors: tuple[list[dict[str, Any]], 
 def test_proofs_hold(model: Model, vectors: tuple[list[dict[str, Any]], Any]) -> None:
     ids = vectors[0][2]["ids"]
     assert cached_equals_uncached(model.llama, ids, 3).holds
-    assert projections_match_formula(model.llama, ids, 2).holds
+    assert projections(model.llama, ids, 2).holds
 
 
 @pytest.mark.parametrize(("lang", "previous", "sink"), [("en", 0.72, 0.37), ("zh", 0.84, 0.47)])

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from viz_core.model.capture import Capture
-from viz_core.model.generate import generate
+from viz_core.model.generate import Step, generate
 from viz_core.model.llama import Llama
 from viz_core.model.prefix import continue_from
 from viz_core.model.seed_demo import SeedDemo
@@ -62,14 +62,13 @@ def rows_sum_to_one(capture: Capture) -> Proof:
     return at_most("rows_sum_to_one", float(worst), ROW_SUM, bool(future == 0))
 
 
-def projections_match_formula(model: Llama, ids: Sequence[int], n: int) -> Proof:
-    """K/V projections counted while generating n tokens are 2L(P + N − 1) with a cache and 2L Σ(P + i) without."""
-    layers, p = len(model.config.layers), len(ids)
-    counted = [
-        sum(step.counts.kv_projections for step in generate(model, ids, n, cached=way, ignore_eos=True))
-        for way in (True, False)
-    ]
-    expected = [2 * layers * (p + n - 1), 2 * layers * sum(p + i for i in range(n))]
+def projections_match_formula(layers: int, prompt: int, cached: Sequence[Step], uncached: Sequence[Step]) -> Proof:
+    """K/V projections counted while N tokens were generated after P are 2L(P + N − 1) cached and 2L Σ(P + i) uncached.
+
+    Both runs must have gone to their end past end-of-text tokens (`generate(..., ignore_eos=True)`).
+    """
+    counted = [sum(step.counts.kv_projections for step in steps) for steps in (cached, uncached)]
+    expected = [2 * layers * (prompt + len(cached) - 1), 2 * layers * sum(prompt + i for i in range(len(uncached)))]
     off = sum(abs(a - b) for a, b in zip(counted, expected, strict=True))
     return at_most("projections_match_formula", off, 0)
 

@@ -8,22 +8,17 @@ from __future__ import annotations
 import streamlit as st
 
 from viz_core.figures.visible import visible
-from viz_core.model import library
 from viz_core.model.capture import Capture
 from viz_core.model.counts import Counts, Tally
 from viz_core.model.library import Model
 from viz_core.proofs import Proof, kv_cache
-
-
-def model_names() -> tuple[str, ...]:
-    """The models that can be chosen now; the first is the default."""
-    return tuple(library.names())
+from viz_core.ui import models
 
 
 @st.cache_resource(max_entries=2, show_spinner=False)
 def model(name: str) -> Model:
-    """A loaded model, shared by all readers."""
-    return library.load(name)
+    """A loaded model by its spec (see `models.spec`), shared by all readers."""
+    return models.load(name)
 
 
 def context(name: str) -> int:
@@ -53,12 +48,6 @@ def labels(name: str, ids: tuple[int, ...]) -> tuple[str, ...]:
 def cache_proof(name: str, prompt: str) -> Proof:
     """Cached = uncached on this prompt."""
     return kv_cache.cached_equals_uncached(model(name).llama, tokens(name, prompt))
-
-
-@st.cache_data(max_entries=64, show_spinner=False)
-def projection_proof(name: str, prompt: str, n: int) -> Proof:
-    """Counted K/V projections = the closed formulas."""
-    return kv_cache.projections_match_formula(model(name).llama, tokens(name, prompt), n)
 
 
 @st.cache_resource(max_entries=6, show_spinner=False)

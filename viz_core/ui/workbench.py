@@ -5,19 +5,21 @@ from __future__ import annotations
 import streamlit as st
 
 from viz_core.i18n import Lang, Problem, t
-from viz_core.ui import cached, controls
+from viz_core.ui import cached, controls, models
 from viz_core.ui.hosted import limits
 from viz_core.ui.params import Choice, Fixed, Line, Whole
 from viz_core.ui.scene import Bench
 
 GOOD = "workbench.good"
-NAMES = ("model", "prompt", "seed")
+NAMES = ("model", "prompt", "seed", models.PRECISION.name, models.WHERE.name)
 
 
-def params(lang: Lang) -> tuple[Fixed, ...]:
-    """The workbench's controls; the default prompt is in the reader's first language."""
+def _model() -> Choice:
+    return Choice("model", models.options(), models.options()[0])
+
+
+def _more(lang: Lang) -> tuple[Fixed, ...]:
     return (
-        Choice("model", cached.model_names(), cached.model_names()[0]),
         Line("prompt", t("workbench.prompt", lang), longest=limits().prompt_chars, rows=3),
         Whole("seed", 0, 99, 0),
     )
@@ -42,18 +44,26 @@ def sidebar(lang: Lang) -> None:
 
 def draw(lang: Lang, scope: str) -> None:
     """The workbench's controls; on a phone they also open from the page."""
-    for param in params(lang):
-        controls.draw(param, lang, f"bench.{scope}")
+    scope = f"bench.{scope}"
+    option = controls.draw(_model(), lang, scope)
+    if option == models.PATH:
+        controls.draw(models.WHERE, lang, scope)
+    if option != "bundled":
+        controls.draw(models.PRECISION, lang, scope)
+        models.panel(option, lang)
+    for param in _more(lang):
+        controls.draw(param, lang, scope)
 
 
 def current(lang: Lang) -> tuple[Bench, Problem | None]:
     """The workbench in use; with a bad prompt the last good one, and what is wrong with the new one."""
-    model, prompt, seed = (controls.value_of(p) for p in params(lang))
+    model = models.spec(*(controls.value_of(p) for p in (_model(), models.PRECISION, models.WHERE)))
+    prompt, seed = (controls.value_of(p) for p in _more(lang))
     bench = Bench(model, prompt, seed)
     try:
         check(bench)
     except Problem as problem:
-        first = Bench(cached.model_names()[0], t("workbench.prompt", lang), seed)
+        first = Bench(models.options()[0], t("workbench.prompt", lang), seed)
         return st.session_state.get(GOOD, first), problem
     st.session_state[GOOD] = bench
     return bench, None

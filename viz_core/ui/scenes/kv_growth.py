@@ -9,10 +9,9 @@ from viz_core import units
 from viz_core.figures.curves import Curve, curves
 from viz_core.figures.scales import Scale
 from viz_core.model.generate import Step
-from viz_core.ui import cached
 from viz_core.ui.params import Choice
 from viz_core.ui.scene import Context, Number, Plate, Scene, View
-from viz_core.ui.scenes.kv_run import made, new_tokens
+from viz_core.ui.scenes.kv_run import counted_right, made, new_tokens
 
 LONG = new_tokens("long", 64)
 CURVE = Choice("curve", ("projections", "attention", "step", "bytes"), "projections")
@@ -52,7 +51,7 @@ def build(context: Context) -> View:
             Number("last_step", f"{attention[1][-1] / attention[1][1]:.2f}×"),
             Number("kept", units.size(pair.cached[-1].cache_bytes), {"n": pair.cached[-1].length}),
         ),
-        proofs=(cached.projection_proof(bench.model, bench.prompt, n),),
+        proofs=(counted_right(bench, pair),),
         facts={"n": n, "prompt": pair.cached[0].length,
                "slow_projections": units.count(values(pair.uncached, "projections")[-1]),
                "fast_projections": units.count(values(pair.cached, "projections")[-1]),

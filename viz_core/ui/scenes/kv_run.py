@@ -7,6 +7,8 @@ from itertools import accumulate
 
 from viz_core import units
 from viz_core.model.generate import Step
+from viz_core.proofs import Proof
+from viz_core.proofs.kv_cache import projections_match_formula
 from viz_core.trace import State, Text, Trace
 from viz_core.trace_builder import TraceBuilder
 from viz_core.ui import cached, runs
@@ -76,6 +78,12 @@ def _declare(builder: TraceBuilder, pair: Pair) -> dict[str, list[float]]:
     return sums
 
 
+def counted_right(bench: Bench, pair: Pair) -> Proof:
+    """The projections that this very run counted, against the formulas."""
+    layers = len(cached.model(bench.model).llama.config.layers)
+    return projections_match_formula(layers, pair.cached[0].length, pair.cached, pair.uncached)
+
+
 def speed(steps: tuple[Step, ...]) -> float:
     """Tokens a second of decoding, the prefill left out."""
     return (len(steps) - 1) / sum(s.seconds for s in steps[1:])
@@ -111,7 +119,7 @@ def build(context: Context) -> View:
             Number("speed", f"{speed(pair.uncached):.0f} → {speed(pair.cached):.0f}"),
             Number("kept", units.size(pair.cached[-1].cache_bytes), {"n": pair.cached[-1].length}),
         ),
-        proofs=(cached.cache_proof(bench.model, bench.prompt), cached.projection_proof(bench.model, bench.prompt, n)),
+        proofs=(cached.cache_proof(bench.model, bench.prompt), counted_right(bench, pair)),
         facts={"prompt": prompt, "n": n, "layers": len(model.llama.config.layers),
                "same": context.t("shell.yes" if same else "shell.no")},
         table=table(labels, prompt, pair),
