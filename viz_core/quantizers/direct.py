@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from math import inf
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
@@ -51,6 +52,11 @@ class Direct(ABC):
     seen: Literal["exact", "stored"] = "exact"
     inverse: Literal["reciprocal", "division"] = "reciprocal"
     floor: float = 0
+
+    @property
+    def reach(self) -> float:
+        """A bound of |value / scale| where codes are found with the exact scale; ∞ where none is known."""
+        return inf
 
     @abstractmethod
     def measure(self, x: np.ndarray) -> Measured:
@@ -104,7 +110,7 @@ class Direct(ABC):
             np.rint(y, out=y)
             y += m.zero[:, None].astype(np.float32)
         if finite or form.grid.stray is None:
-            form.grid.encode(y, out)
+            form.grid.encode(y, out, self.reach if finite and self.seen == "exact" else inf)
             return
         stray = ~np.isfinite(y)
         y[stray] = 0

@@ -14,23 +14,66 @@ if TYPE_CHECKING:
     from viz_core.quantizers.format import Format
 
 
+INFINITY = 0x7F800000
+"""The bits of float32 infinity: magnitudes compare as integers, and anything above is NaN."""
+
+
+def _starts(x: np.ndarray) -> np.ndarray:
+    """Where each block of (b, n) starts in the flat array: `reduceat` over short blocks is twice as fast as `max`."""
+    return np.arange(0, x.size, x.shape[1])
+
+
 def absmax(x: np.ndarray) -> np.ndarray:
     """Largest magnitude of each block, (b,); NaN is passed over, as a C comparison does."""
-    found = np.maximum(x.max(axis=-1), -x.min(axis=-1)) if x.shape[1] >= CHUNK else np.abs(x).max(axis=-1)
+    if x.shape[1] >= CHUNK:
+        found = np.maximum(x.max(axis=-1), -x.min(axis=-1))
+    else:
+        magnitude = np.abs(x).view(np.int32).reshape(-1)
+        found = np.maximum.reduceat(magnitude, _starts(x)).view(np.float32)
     if np.isnan(found).any():
         found = np.fmax.reduce(np.abs(x), axis=-1)
         found[np.isnan(found)] = 0
     return found
 
 
+def signed_peaks(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Bits of the largest magnitude among the positive and among the negative values of each block, int32 (b,) each."""
+    bits = np.ascontiguousarray(x).reshape(-1)
+    positive = np.maximum.reduceat(bits.view(np.int32), _starts(x))
+    negative = np.maximum.reduceat(bits.view(np.uint32), _starts(x)).view(np.int32)
+    return np.maximum(positive, 0), np.where(negative < 0, negative & 0x7FFFFFFF, 0)
+
+
 def extreme(x: np.ndarray) -> np.ndarray:
-    """The first value of largest magnitude in each block, with its sign, (b,)."""
+    """The first value of largest magnitude in each block, with its sign, (b,); NaN is passed over, zero is +0."""
+    positive, negative = signed_peaks(x)
+    most = np.maximum(positive, negative)
+    found = np.where(positive >= negative, most.view(np.float32), -most.view(np.float32))
+    doubt = ((positive == negative) & (most > 0)) | (most > INFINITY)
+    if doubt.any():
+        found[doubt] = _first_extreme(x[doubt])
+    return found
+
+
+def _first_extreme(x: np.ndarray) -> np.ndarray:
     magnitude = np.abs(x)
-    if np.isnan(magnitude.max()):
-        magnitude[np.isnan(magnitude)] = -1
-    at = magnitude.argmax(axis=-1)
-    found = np.take_along_axis(x, at[:, None], axis=-1)[:, 0]
+    magnitude[np.isnan(magnitude)] = -1
+    found = np.take_along_axis(x, magnitude.argmax(axis=-1)[:, None], axis=-1)[:, 0]
     return np.where(np.isnan(found) | (found == 0), np.float32(0), found)
+
+
+def value_range(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Least and largest value of each block, (b,) each; NaN where a block holds one."""
+    if x.shape[1] >= CHUNK:
+        return x.min(axis=-1), x.max(axis=-1)
+    flat = np.ascontiguousarray(x).reshape(-1)
+    return np.minimum.reduceat(flat, _starts(x)), np.maximum.reduceat(flat, _starts(x))
+
+
+def range_with_zero(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The range of each block, widened to hold 0."""
+    positive, negative = signed_peaks(x)
+    return -negative.view(np.float32), positive.view(np.float32)
 
 
 @dataclass(frozen=True)
@@ -39,6 +82,11 @@ class Absmax(Direct):
 
     top: float = 127
     least: float = 0
+
+    @property
+    def reach(self) -> float:
+        """Nothing exceeds the block's largest magnitude."""
+        return self.top
 
     def measure(self, x: np.ndarray) -> Measured:
         """Scales of blocks (b, n), by the rule above."""
@@ -84,6 +132,11 @@ class SignedExtreme(Direct):
 
     lowest: float = -8
 
+    @property
+    def reach(self) -> float:
+        """Nothing exceeds the block's largest magnitude."""
+        return -self.lowest
+
     def measure(self, x: np.ndarray) -> Measured:
         """Scales of blocks (b, n), by the rule above."""
         return Measured(extreme(x) / np.float32(self.lowest))
@@ -95,9 +148,14 @@ class MinMax(Direct):
 
     steps: int = 15
 
+    @property
+    def reach(self) -> float:
+        """The range ends at the last code, or half a step on where the step is tiny."""
+        return self.steps + 1
+
     def measure(self, x: np.ndarray) -> Measured:
         """Scales of blocks (b, n), by the rule above."""
-        low, high = x.min(axis=-1), x.max(axis=-1)
+        low, high = value_range(x)
         if np.isnan(low).any():
             low, high = np.fmin.reduce(x, axis=-1), np.fmax.reduce(x, axis=-1)
         if not low.all():  # of +0 and −0 the one that comes first
@@ -115,10 +173,14 @@ class ZeroPoint(Direct):
     hi: int = 15
     least: float = float(TINY)
 
+    @property
+    def reach(self) -> float:
+        """The zero point is rounded too, so that an end may lie one step outside."""
+        return max(self.hi, -self.lo) + 1
+
     def measure(self, x: np.ndarray) -> Measured:
         """Scales of blocks (b, n), by the rule above."""
-        low = np.minimum(x.min(axis=-1), np.float32(0))
-        high = np.maximum(x.max(axis=-1), np.float32(0))
+        low, high = range_with_zero(x)
         scale = np.maximum((high - low) / np.float32(self.hi - self.lo), np.float32(self.least))
         zero = self.lo - np.rint(low / scale)
         return Measured(scale, None, np.clip(zero, self.lo, self.hi).astype(np.int32))
@@ -134,9 +196,9 @@ class NoClipping(Direct):
 
     def measure(self, x: np.ndarray) -> Measured:
         """Scales of blocks (b, n), by the rule above."""
-        low = np.minimum(x.min(axis=-1), np.float32(0)) / np.float32(self.lo)
-        high = np.maximum(x.max(axis=-1), np.float32(0)) / np.float32(self.hi)
-        return Measured(np.maximum(np.maximum(low, high), np.float32(self.least)))
+        low, high = range_with_zero(x)
+        scale = np.maximum(low / np.float32(self.lo), high / np.float32(self.hi))
+        return Measured(np.maximum(scale, np.float32(self.least)))
 
 
 @dataclass(frozen=True)

@@ -80,9 +80,10 @@ IQ4_NL_REF = _table("IQ4_NL", NONLINEAR, Nonlinear(tries=-1), HALF)
 def _raw(part: Quantized, width: int) -> np.ndarray:
     """Codes as stored: unsigned, counted from the lowest; two's complement where a whole byte is signed."""
     grid, codes = part.format.grid, part.codes.reshape(-1, width)
-    if isinstance(grid, Integers) and grid.lo != -128:
-        codes = (codes.astype(np.int16) - grid.lo).astype(np.uint8)
-    return codes.view(np.uint8) if codes.dtype == np.int8 else codes
+    codes = codes.view(np.uint8) if codes.dtype == np.int8 else codes
+    if isinstance(grid, Integers) and grid.lo not in (0, -128):
+        codes = codes - np.uint8(grid.lo & 255)  # bytes wrap around
+    return codes
 
 
 def pack(q: Quantized) -> np.ndarray:

@@ -23,9 +23,12 @@ def _stacked(packed: np.ndarray, bits: int, run: int) -> np.ndarray:
 
 
 def _stack(codes: np.ndarray, bits: int, run: int) -> np.ndarray:
-    parts = codes.astype(np.uint8).reshape(len(codes), -1, 8 // bits, run) & np.uint8((1 << bits) - 1)
-    shifts = np.arange(0, 8, bits, dtype=np.uint8)[:, None]
-    return np.bitwise_or.reduce(parts << shifts, axis=2).reshape(len(codes), -1)
+    parts = codes.astype(np.uint8, copy=False).reshape(len(codes), -1, 8 // bits, run)
+    mask = np.uint8((1 << bits) - 1)
+    out = parts[:, :, 0] & mask
+    for i in range(1, 8 // bits):
+        out |= (parts[:, :, i] & mask) << np.uint8(i * bits)
+    return out.reshape(len(codes), -1)
 
 
 def _word_bits(packed: np.ndarray) -> np.ndarray:
@@ -137,7 +140,7 @@ def unpack(type_name: str, records: np.ndarray) -> Fields:
 def pack(type_name: str, fields: Fields) -> np.ndarray:
     """Block records (b,) from raw fields; the inverse of `unpack`."""
     records = np.zeros(len(fields["codes"]), block_of(type_name).layout)
-    for name, part in _CODES[_SAME.get(type_name, type_name)][1](fields["codes"].astype(np.uint8)).items():
+    for name, part in _CODES[_SAME.get(type_name, type_name)][1](fields["codes"].astype(np.uint8, copy=False)).items():
         records[name] = part
     for name in _HALVES:
         if name in fields and type_name != "MXFP4":

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
+from math import inf
 from typing import Any, Literal
 
 import numpy as np
@@ -25,8 +26,11 @@ class Grid(ABC):
     """Whether a code, read as an integer, is the number itself."""
 
     @abstractmethod
-    def encode(self, y: np.ndarray, out: np.ndarray) -> None:
-        """Codes of the nearest levels of `y` (float32, overwritten) into `out` (same shape, `dtype`)."""
+    def encode(self, y: np.ndarray, out: np.ndarray, reach: float = inf) -> None:
+        """Codes of the nearest levels of `y` (float32, overwritten) into `out` (same shape, `dtype`).
+
+        `reach` is a bound of |y| that the caller vouches for; integers are clipped faster below it.
+        """
 
     @abstractmethod
     def decode(self, codes: np.ndarray, out: np.ndarray) -> None:
@@ -73,22 +77,30 @@ class Integers(Grid):
         """Every finite number, ascending float32."""
         return np.arange(self.lo, self.hi + 1, dtype=np.float32)
 
-    def encode(self, y: np.ndarray, out: np.ndarray) -> None:
+    def encode(self, y: np.ndarray, out: np.ndarray, reach: float = inf) -> None:
         """Codes of the nearest levels of `y` into `out`."""
+        shift = self.lo if self.ties == "up" else 0
+        self._round(y)
+        if reach + 0.5 - shift < 128:  # every rounded value is an int8, and clipping bytes costs a quarter
+            byte = out.view(np.int8)
+            byte[...] = y
+            np.clip(byte, self.lo - shift, self.hi - shift, out=byte)
+        else:
+            np.clip(y, self.lo - shift, self.hi - shift + 0.5, out=y)
+            out[...] = y
+        if shift:
+            out += self.dtype.type(shift)
+
+    def _round(self, y: np.ndarray) -> None:
+        """`y` to numbers whose integer part is the code, in place; "up" counts from the lowest code."""
         if self.ties == "even":
             np.rint(y, out=y)
         elif self.ties == "up":  # trunc(y + ½ − lo): the float32 sum is part of ggml's rule
             y += np.float32(0.5 - self.lo)
-            np.clip(y, 0, self.hi - self.lo + 0.5, out=y)
-            out[...] = y
-            out += self.dtype.type(self.lo)
-            return
-        else:  # the float32 just below ½ makes trunc(y ± ½) exact; "zero" drops the halves
-            half = np.nextafter(np.float32(0.5), np.float32(0))
-            y += np.copysign(half, y) if self.ties == "away" else 0
-            (np.trunc if self.ties == "away" else _half_to_zero)(y, out=y)
-        np.clip(y, self.lo, self.hi, out=y)
-        out[...] = y
+        elif self.ties == "away":  # the float32 just below ½ makes trunc(y ± ½) exact
+            y += np.copysign(np.nextafter(np.float32(0.5), np.float32(0)), y)
+        else:
+            np.copysign(np.ceil(np.abs(y) - np.float32(0.5)), y, out=y)
 
     def decode(self, codes: np.ndarray, out: np.ndarray) -> None:
         """Numbers of `codes` into `out`."""
@@ -112,7 +124,7 @@ class FixedPoint(Integers):
         """Every finite number, ascending float32."""
         return np.arange(self.lo, self.hi + 1, dtype=np.float32) / np.float32(1 << self.fraction)
 
-    def encode(self, y: np.ndarray, out: np.ndarray) -> None:
+    def encode(self, y: np.ndarray, out: np.ndarray, reach: float = inf) -> None:
         """Codes of the nearest levels of `y` into `out`."""
         y *= np.float32(1 << self.fraction)
         Integers.encode(self, y, out)
@@ -120,10 +132,6 @@ class FixedPoint(Integers):
     def decode(self, codes: np.ndarray, out: np.ndarray) -> None:
         """Numbers of `codes` into `out`."""
         np.divide(codes, np.float32(1 << self.fraction), out=out)
-
-
-def _half_to_zero(y: np.ndarray, out: np.ndarray) -> None:
-    np.copysign(np.ceil(np.abs(y) - np.float32(0.5)), y, out=out)
 
 
 @dataclass(frozen=True)
@@ -139,7 +147,7 @@ class Single(Grid):
         """Every finite number, ascending float32."""
         return np.empty(0, np.float32)  # too many to list
 
-    def encode(self, y: np.ndarray, out: np.ndarray) -> None:
+    def encode(self, y: np.ndarray, out: np.ndarray, reach: float = inf) -> None:
         """Codes of the nearest levels of `y` into `out`."""
         out[...] = y
 

@@ -7,6 +7,7 @@ whether the largest value is clipped or a bit of range is left unused. Left out:
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import inf
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -149,7 +150,7 @@ class UnsignedE4M3(Minifloat):
     fraction: int = 3
     special: Literal["fn"] = "fn"
 
-    def encode(self, y: np.ndarray, out: np.ndarray) -> None:
+    def encode(self, y: np.ndarray, out: np.ndarray, reach: float = inf) -> None:
         """Codes of the nearest levels of `y` into `out`."""
         word = np.ascontiguousarray(y).view(np.int32)
         field = (word >> 23) - 120

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from math import inf
 from typing import Any, Literal
 
 import numpy as np
 
 from viz_core.quantizers.grid import Grid, Ties
-from viz_core.quantizers.table import count_above
+from viz_core.quantizers.table import count_above, look_up
 
 Special = Literal["ieee", "fn", "fnuz", "finite"]
 """ieee: infinities and NaN; fn: NaN only, all-ones; fnuz: NaN at −0; finite: neither."""
@@ -88,9 +89,9 @@ class Minifloat(Grid):
 
     def decode(self, codes: np.ndarray, out: np.ndarray) -> None:
         """Numbers of `codes` into `out`."""
-        np.take(self.by_code, codes, mode="clip", out=out)
+        look_up(self.by_code, codes, out)
 
-    def encode(self, y: np.ndarray, out: np.ndarray) -> None:
+    def encode(self, y: np.ndarray, out: np.ndarray, reach: float = inf) -> None:
         """Codes of the nearest levels of `y` into `out`."""
         if self.bits <= 4 and self.ties != "up":
             self._by_compares(y, out)
@@ -173,7 +174,7 @@ class PowersOfTwo(Grid):
     def _by_code(self) -> np.ndarray:
         return np.append(np.ldexp(1.0, np.arange(255) - 127), np.nan).astype(np.float32)
 
-    def encode(self, y: np.ndarray, out: np.ndarray) -> None:
+    def encode(self, y: np.ndarray, out: np.ndarray, reach: float = inf) -> None:
         """Codes of the nearest levels of `y` into `out`."""
         word = np.ascontiguousarray(y).view(np.uint32) & np.uint32(0x7FFFFFFF)
         field, fraction = word >> 23, word & np.uint32(0x7FFFFF)

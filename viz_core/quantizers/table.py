@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
+from math import inf
 from typing import Literal
 
 import numpy as np
@@ -52,7 +53,7 @@ class Table(Grid):
             return np.array(self.midpoints, np.float32)
         return (self.levels[1:] + self.levels[:-1]) / np.float32(2)
 
-    def encode(self, y: np.ndarray, out: np.ndarray) -> None:
+    def encode(self, y: np.ndarray, out: np.ndarray, reach: float = inf) -> None:
         """Codes of the nearest levels of `y` into `out`."""
         if len(self.table) > 32:
             out[...] = np.searchsorted(self.borders, y, side="left" if self.ties == "lower" else "right")
@@ -63,7 +64,7 @@ class Table(Grid):
 
     def decode(self, codes: np.ndarray, out: np.ndarray) -> None:
         """Numbers of `codes` into `out`."""
-        np.take(self.by_code, codes, mode="clip", out=out)
+        look_up(self.by_code, codes, out)
 
 
 def count_above(y: np.ndarray, borders: np.ndarray, at: list[bool], out: np.ndarray) -> None:
@@ -73,3 +74,20 @@ def count_above(y: np.ndarray, borders: np.ndarray, at: list[bool], out: np.ndar
     for border, inclusive in zip(borders, at, strict=True):
         (np.greater_equal if inclusive else np.greater)(y, border, out=hit)
         np.add(out, hit.view(np.uint8), out=out)
+
+
+def look_up(by_code: np.ndarray, codes: np.ndarray, out: np.ndarray) -> None:
+    """Numbers of uint8 codes; with 16 or fewer levels two at a time, from a table of all pairs of codes."""
+    if len(by_code) > 16 or codes.shape[-1] % 2 or not (codes.flags.c_contiguous and out.flags.c_contiguous):
+        np.take(by_code, codes, mode="clip", out=out)
+        return
+    np.take(_pairs(by_code.tobytes()), codes.view(np.uint16), mode="clip", out=out.view(np.uint64))
+
+
+@lru_cache(maxsize=32)
+def _pairs(levels: bytes) -> np.ndarray:
+    """The float32 pair, as one uint64, of every two codes read as one little-endian uint16."""
+    by_code = np.frombuffer(levels, np.float32)
+    pair = np.arange(1 << 12)
+    low, high = np.minimum(pair & 255, len(by_code) - 1), np.minimum(pair >> 8, len(by_code) - 1)
+    return np.ascontiguousarray(np.stack([by_code[low], by_code[high]], axis=1)).view(np.uint64)[:, 0]
