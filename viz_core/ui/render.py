@@ -67,7 +67,8 @@ def _picture(scene: Scene, view: View, context: Context) -> None:
     if view.notice:
         st.info(view.notice, icon=":material/info:")
     if view.quote:
-        st.code(view.quote, language=None, wrap_lines=True)
+        with st.container(key="quote"):
+            st.code(view.quote, language=None, wrap_lines=True)
     if view.trace is not None:
         player(view.trace, lang=context.lang, key=f"player.{scene.table}", start=link.step(view.start),
                on_step=link.put_step)
