@@ -28,9 +28,10 @@ needs_node = pytest.mark.skipif(
 
 WIND = """
 import { readFileSync } from "node:fs";
-import { Film } from "PLAYER/film.js";
+import { halves, open } from "PLAYER/film.js";
 for (const job of JSON.parse(readFileSync(0, "utf8"))) {
-  const film = new Film(new Uint8Array(Buffer.concat([Buffer.alloc(3), Buffer.from(job.blob, "base64")])).subarray(3));
+  const bytes = new Uint8Array(Buffer.concat([Buffer.alloc(3), Buffer.from(job.blob, "base64")])).subarray(3);
+  const film = await open(halves(bytes));
   film.every = job.every;
   const shots = job.visits.map((step) => ({
     step, planes: Object.fromEntries(Object.entries(film.seek(step)).map(([k, v]) => [k, [...v]])),

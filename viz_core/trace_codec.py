@@ -1,14 +1,15 @@
 """Turns a Trace into the bytes that the player reads, and back.
 
 Layout, little-endian: u32 length of the header; the header, JSON padded with blanks to a multiple of 4; then the typed
-arrays one after the other, each of the narrowest type that holds it, as the header's `arrays` lists them. The header
-names an array by its index. Sentences travel as their template and columns of parameters; every number is rounded
+arrays one after the other, each of the narrowest type that holds it, as the header's `arrays` lists them; as one zlib
+stream if the header says `packed`. The header names an array by its index. Sentences travel as their template and columns of parameters; every number is rounded
 here, once, so that Python and the browser show the same digits.
 """
 
 from __future__ import annotations
 
 import json
+import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from string import Formatter
@@ -21,6 +22,7 @@ from viz_core.i18n import Lang, catalogue, t
 from viz_core.trace import Label, Lane, Messages, Plane, Series, Text, Trace
 from viz_core.trace_numbers import drawn, shown, unit
 
+PACKED_FROM = 16_384  # bytes; a smaller body is not worth the wait for the browser's inflater
 NARROW = ("u1", "i1", "u2", "i2", "u4", "i4", "f8")
 Json = dict[str, Any]
 
@@ -136,10 +138,11 @@ def encode(trace: Trace, lang: Lang, extra: Mapping[str, object] | None = None) 
         "hues": [[hue.number, hue.letter, said(hue.name, lang)] for hue in trace.hues],
         "words": {str(int(state)): said(label, lang) for state, label in trace.words.items()},
     }  # fmt: skip
-    head = json.dumps(header | dict(extra or {}) | {"arrays": arrays.index}, ensure_ascii=False, separators=(",", ":"))
-    raw = head.encode()
+    body = b"".join(arrays.parts)
+    header |= {"arrays": arrays.index, "packed": len(body) >= PACKED_FROM, **(extra or {})}
+    raw = json.dumps(header, ensure_ascii=False, separators=(",", ":")).encode()
     raw += b" " * (-len(raw) % 4)
-    return len(raw).to_bytes(4, "little") + raw + b"".join(arrays.parts)
+    return len(raw).to_bytes(4, "little") + raw + (zlib.compress(body) if header["packed"] else body)
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,9 +177,10 @@ class Decoded:
 def decode(blob: bytes) -> Decoded:
     """Read what `encode` wrote."""
     start = 4 + int.from_bytes(blob[:4], "little")
-    header, arrays = json.loads(blob[4:start]), []
+    header, arrays, at = json.loads(blob[4:start]), [], 0
+    body = zlib.decompress(blob[start:]) if header["packed"] else blob[start:]
     for kind, count in header["arrays"]:
-        arrays.append(np.frombuffer(blob, "<" + kind, count, start))
-        start += arrays[-1].nbytes
-    assert start == len(blob), f"{len(blob) - start} bytes are left"
+        arrays.append(np.frombuffer(body, "<" + kind, count, at))
+        at += arrays[-1].nbytes
+    assert at == len(body), f"{len(body) - at} bytes are left"
     return Decoded(header, arrays)

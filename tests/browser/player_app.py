@@ -1,4 +1,4 @@
-"""Players for the browser tests: ?trace=cache, blocks or long, ?lang=, and a button that brings new data."""
+"""Players for the browser tests: ?trace=cache, blocks or long, ?lang=, ?back= (the reported step is the start), buttons for new data."""
 
 import streamlit as st
 
@@ -11,5 +11,8 @@ TRACES = {"cache": cache, "blocks": blocks, "long": lambda: blocks(512, 10_000),
 lang = as_lang(st.query_params.get("lang", "en"))
 name = st.query_params.get("trace", "cache")
 trace = cache("春眠不觉晓处") if st.button("other data") else TRACES[name]()
-player(trace, lang=lang, key="it", on_step=lambda step: st.session_state.update(reported=step))
+if st.button("to step 1"):
+    st.session_state.reported = 1
+start = st.session_state.get("reported", 0) if "back" in st.query_params else 0
+player(trace, lang=lang, key="it", start=start, on_step=lambda step: st.session_state.update(reported=step))
 st.text(f"reported {st.session_state.get('reported')}")

@@ -159,3 +159,18 @@ def test_new_data_keeps_the_step_and_the_page(visit: Visit) -> None:
     root.page.get_by_role("button", name="other data").click()
     root.get_by_text(re.compile("4 / 6")).wait_for()
     assert root.evaluate("e => e.mine") and root.get_attribute("data-step") == "3"
+
+
+def test_a_reported_step_that_comes_back_does_not_move_the_reader(visit: Visit) -> None:
+    root = opened(visit(APP, "?back=1"))
+    forward = root.get_by_role("button", name="Step forward")
+    forward.click()
+    root.page.get_by_text("reported 1").wait_for()
+    forward.click()
+    root.page.get_by_text("reported 2").wait_for()
+    assert root.get_attribute("data-step") == "2"
+    root.get_by_role("combobox", name="Speed").select_option("4")
+    root.get_by_role("button", name="Play").click()
+    root.page.get_by_text("reported 4").wait_for()
+    root.page.get_by_role("button", name="to step 1").click()
+    at(root, 1)

@@ -5,18 +5,27 @@ const ARRAYS = {
 };
 const KEYFRAME_BYTES = 32 << 20; // what keyframes may take together
 
-// The header, and its typed arrays. `slice` copies, so that an array may start at any byte.
-export function read(bytes) {
-  const buffer = bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.byteLength);
-  const length = new DataView(buffer).getUint32(0, true);
-  const header = JSON.parse(new TextDecoder().decode(new Uint8Array(buffer, 4, length)));
-  let at = 4 + length;
-  const arrays = header.arrays.map(([kind, count]) => {
+// The header and the body of a blob.
+export function halves(bytes) {
+  const start = 4 + new DataView(bytes.buffer, bytes.byteOffset).getUint32(0, true);
+  return { header: JSON.parse(new TextDecoder().decode(bytes.subarray(4, start))), body: bytes.subarray(start) };
+}
+
+// The film of a header and a body: at once, or a promise of it where the body is packed.
+export function open({ header, body }) {
+  if (!header.packed) return new Film(header, body);
+  const stream = new Blob([body]).stream().pipeThrough(new DecompressionStream("deflate"));
+  return new Response(stream).arrayBuffer().then((whole) => new Film(header, new Uint8Array(whole)));
+}
+
+// The typed arrays in a body. `slice` copies, so that an array may start at any byte.
+function typed(index, body) {
+  let at = 0;
+  return index.map(([kind, count]) => {
     const size = count * ARRAYS[kind].BYTES_PER_ELEMENT;
     at += size;
-    return new ARRAYS[kind](buffer.slice(at - size, at));
+    return new ARRAYS[kind](body.slice(at - size, at).buffer);
   });
-  return { header, arrays };
 }
 
 // Sentences by index: a template's literals and slots, filled from its columns.
@@ -55,8 +64,8 @@ export function digits(whole, places) {
 
 // A trace, wound to one step: `now[plane]` holds that plane's value in every cell.
 export class Film {
-  constructor(bytes) {
-    const { header, arrays } = read(bytes);
+  constructor(header, body) {
+    const arrays = typed(header.arrays, body);
     this.header = header;
     this.steps = header.steps;
     this.size = header.cells;

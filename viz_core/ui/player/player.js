@@ -2,7 +2,7 @@
 
 import { asked, event, label, marks, playing, skeleton, usual } from "./controls.js";
 import { Figure } from "./figure.js";
-import { Film, digits } from "./film.js";
+import { digits, halves, open } from "./film.js";
 import { measure } from "./layout.js";
 import { save } from "./save.js";
 
@@ -14,26 +14,46 @@ class Player {
     this.root = root;
     this.parts = skeleton(root);
     this.step = 0;
-    this.start = null;
+    this.start = this.told = this.wanted = null; // steps: named by Python, told to Python, asked for and not yet shown
     this.speed = 0;
     this.on = false;
     this.report = () => {};
     this.listen();
   }
 
-  // A new trace: the step stays where it can.
+  // New data. The step stays where it can, unless Python names another than before or than the player told it last.
   load(bytes, report) {
-    this.report = report;
-    if (this.bytes && same(this.bytes, bytes)) return;
-    const film = new Film(bytes);
-    const fresh = film.header.start !== this.start;
-    if (!this.film || this.film.steps !== film.steps) this.speed = usual(film.steps);
-    Object.assign(this, { bytes, film, start: film.header.start, figure: new Figure(this.parts.svg, film) });
-    label(this.parts, film, this.speed);
-    this.parts.whole.hidden = true;
+    const { header, body } = halves(bytes);
+    const { start, ...rest } = header;
+    const print = JSON.stringify(rest);
+    if (start !== this.start && start !== this.told) this.wanted = start;
+    Object.assign(this, { report, start });
+    if (print === this.print && same(body, this.body)) return this.film && this.turn();
+    Object.assign(this, { print, body });
+    const film = open({ header, body });
+    if (!film.then) return this.insert(film);
+    return film.then((ready) => this.body === body && this.insert(ready)); // newer data may have come meanwhile
+  }
+
+  insert(film) {
     this.play(false);
-    this.step = Math.min(fresh ? film.header.start : this.step, film.steps - 1);
+    if (!this.film || this.film.steps !== film.steps) this.speed = usual(film.steps);
+    Object.assign(this, { film, figure: new Figure(this.parts.svg, film) });
+    label(this.parts, film, this.speed);
+    playing(this.parts, film, false);
+    this.parts.whole.hidden = true;
+    this.step = Math.min(this.wanted ?? this.step, film.steps - 1);
+    this.told = this.wanted;
+    this.wanted = null;
     this.place(true);
+  }
+
+  // Go to the step that Python asks for, if it asks.
+  turn() {
+    if (this.wanted === null) return;
+    this.told = this.wanted;
+    this.wanted = null;
+    this.go(this.told, false);
   }
 
   // Lay out for the width at hand.
@@ -87,8 +107,16 @@ class Player {
     this.still(!calm || Math.abs(next - this.step) > 1);
     this.step = next;
     this.show();
+    this.rest();
+  }
+
+  // Tell Python the step once the reader rests on it.
+  rest() {
     clearTimeout(this.waiting);
-    if (!this.on) this.waiting = setTimeout(() => this.report(this.step), REPORT_MS);
+    if (this.on || !this.film.header.report) return;
+    this.waiting = setTimeout(() => {
+      if (this.step !== (this.told ?? this.start)) this.report((this.told = this.step));
+    }, REPORT_MS);
   }
 
   still(on) {
@@ -96,11 +124,11 @@ class Player {
   }
 
   play(on) {
-    if (on === this.on) return playing(this.parts, this.film, on);
+    if (on === this.on) return;
     this.on = on;
     playing(this.parts, this.film, on);
     this.root.dataset.playing = on;
-    if (!on) return this.go(this.step, false);
+    if (!on) return this.rest();
     if (this.step === this.film.steps - 1) this.go(0, false);
     let [last, due] = [performance.now(), 0];
     const frame = (time) => {
@@ -200,7 +228,7 @@ export default function player({ data, parentElement, setStateValue }) {
     one = new Player(root);
     players.set(parentElement, one);
   }
-  one.load(data, (step) => one.film.header.report && setStateValue("step", step));
+  one.load(data, (step) => setStateValue("step", step));
   return () => {
     one.close();
     one.root.remove();

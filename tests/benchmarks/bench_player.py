@@ -1,0 +1,141 @@
+"""How fast the player is in Chromium: bytes, first frame, steps a second, scrubbing.
+
+Run by hand: `python -m tests.benchmarks.bench_player [STEPS] [CELLS]` (10,000 and 512 unless given). The peer is the
+frame budget of the same browser in the same run: what an empty `requestAnimationFrame` loop reaches.
+"""
+
+from __future__ import annotations
+
+import shutil
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tests.browser.conftest import NAMES, _started
+from viz_core.trace import State, Trace
+from viz_core.trace_builder import TraceBuilder
+from viz_core.trace_codec import encode
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+APP = Path(__file__).parent / "player_app.py"
+
+
+def trace(steps: int, cells: int, live: int = 8, block: int = 16) -> Trace:
+    """`live` requests decode a token each a step in a pool of `cells` blocks; the oldest ends when no block is free."""
+    builder = TraceBuilder(settle=State.HELD)
+    pool = builder.lane("pool", cells, full=block)
+    builder.set("state", pool, State.FREE)
+    for label in ("player.save", "player.events"):
+        builder.series(label)
+    free, owned = list(range(cells)), {hue: list[int]() for hue in range(1, live + 1)}
+    filled = dict.fromkeys(owned, block)
+    for step in range(steps):
+        hue = step % live + 1  # one request a step crosses into a new block at most
+        for one in owned:
+            filled[one] += one == hue or step % 4 == 0
+            if filled[one] > block or not owned[one]:
+                if not free:
+                    oldest = max(owned, key=lambda h: len(owned[h]))
+                    builder.set("state", owned[oldest], State.FREE)
+                    builder.event("player.last")
+                    free += owned[oldest]
+                    owned[oldest] = []
+                owned[one].append(free.pop(0))
+                filled[one] = 1
+                builder.set("hue", owned[one][-1], one)
+        for last in owned[hue][-1:]:
+            builder.set("state", last, State.COMPUTED)
+            builder.set("fill", last, min(filled[hue], block))
+        builder.value("player.save", cells - len(free))
+        builder.value("player.events", sum(filled.values()))
+        builder.step("player.several", first=step, last=hue)
+    return builder.build()
+
+
+FRAMES = """async (ms) => new Promise((done) => {
+  const begin = performance.now(); let n = 0;
+  const tick = (t) => { n++; t - begin < ms ? requestAnimationFrame(tick) : done(n / (t - begin) * 1000); };
+  requestAnimationFrame(tick);
+})"""
+SCRUB = """(root) => {
+  const range = root.querySelector("input"), most = Number(range.max), times = [];
+  for (let i = 0; i < 60; i++) {
+    range.value = Math.floor(most * ((i * 0.618) % 1));
+    const begin = performance.now();
+    range.dispatchEvent(new Event("input"));
+    root.getBoundingClientRect();
+    times.push(performance.now() - begin);
+  }
+  const first = times[0]; times.sort((a, b) => a - b);
+  return { first, median: times[30], longest: times[59] };
+}"""
+
+
+def rate(page: Page, speed: str, seconds: float = 4) -> float:
+    """Steps a second that the screen shows at a speed."""
+    root = page.locator(".infersight-player")
+    root.get_by_role("combobox", name="Speed").select_option(speed)
+    root.get_by_role("button", name="First step").click()
+    root.get_by_role("button", name="Play").click()
+    page.wait_for_timeout(300)
+    begin, first = page.evaluate("performance.now()"), int(root.get_attribute("data-step") or 0)
+    page.wait_for_timeout(seconds * 1000)
+    end, last = page.evaluate("performance.now()"), int(root.get_attribute("data-step") or 0)
+    if root.get_by_role("button", name="Pause").count():
+        root.get_by_role("button", name="Pause").click()
+    return (last - first) / (end - begin) * 1000
+
+
+def measure(page: Page, steps: int) -> None:
+    """Print the rows of one trace."""
+    page.get_by_role("button", name="show").wait_for(timeout=60_000)
+    page.wait_for_timeout(1500)
+    begin = time.perf_counter()
+    page.get_by_role("button", name="show").click()
+    page.locator("[data-cell]").first.wait_for(timeout=60_000)
+    print(f"click to first frame     {time.perf_counter() - begin:6.2f} s (rerun, transport, decoding, drawing)")
+    root = page.locator(".infersight-player")
+    scrub = root.evaluate(SCRUB)
+    print("scrub anywhere           " + ", ".join(f"{name} {ms:.1f} ms" for name, ms in scrub.items()))
+    print(f"empty frame loop         {page.evaluate(FRAMES, 2000):6.1f} frames/s")
+    for speed in ("60", "600", "6000", "60000"):
+        if root.locator(f'.speed option[value="{speed}"]').count() and steps > 4 * int(speed):
+            print(f"at {int(speed) / 60:5g} steps a frame   {rate(page, speed):8.1f} steps/s")
+
+
+def main() -> None:
+    """Measure one size."""
+    from playwright.sync_api import sync_playwright
+
+    steps, cells = (int(x) for x in (sys.argv[1:] + ["10000", "512"][len(sys.argv) - 1 :]))
+    begin = time.perf_counter()
+    made = trace(steps, cells)
+    built = time.perf_counter()
+    size = len(encode(made, "en"))
+    print(
+        f"{steps} steps x {cells} cells: built in {built - begin:.2f} s, encoded in {time.perf_counter() - built:.2f} s"
+    )
+    print(f"payload                  {size / 1000:6.0f} kB, {size / steps:.1f} bytes a step")
+    path = next(filter(None, map(shutil.which, NAMES)), None)
+    if path is None:
+        print("no Chromium on PATH: nothing was played")
+        return
+    address, server = _started(APP)
+    try:
+        with sync_playwright() as driver:
+            browser = driver.chromium.launch(executable_path=path, args=["--no-sandbox"])
+            for _ in range(2):  # the second visit finds a warm server and cache
+                page = browser.new_page()
+                page.goto(f"{address}/?steps={steps}&cells={cells}")
+                page.get_by_role("button", name="show").wait_for(timeout=60_000)
+            measure(page, steps)
+            browser.close()
+    finally:
+        server.terminate()
+
+
+if __name__ == "__main__":
+    main()
