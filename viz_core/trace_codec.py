@@ -2,8 +2,8 @@
 
 Layout, little-endian: u32 length of the header; the header, JSON padded with blanks to a multiple of 4; then the typed
 arrays one after the other, each of the narrowest type that holds it, as the header's `arrays` lists them; as one zlib
-stream if the header says `packed`. The header names an array by its index. Sentences travel as their template and columns of parameters; every number is rounded
-here, once, so that Python and the browser show the same digits.
+stream if the header says `packed`. The header names an array by its index. Sentences travel as their template and
+columns of parameters; every number is rounded here, once, so that Python and the browser show the same digits.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Players for the browser tests: ?trace=cache, blocks or long, ?lang=, ?back= (the reported step is the start), buttons for new data."""
+"""Players for the browser tests: ?trace=, ?lang=, ?back= (start at the reported step), buttons for new data."""
 
 import streamlit as st
 
