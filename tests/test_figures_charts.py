@@ -120,8 +120,8 @@ def test_numbers_in_words(value: float, text: str) -> None:
 
 
 def test_the_verdict_is_the_comparison_with_the_ridge() -> None:
-    assert verdict(Segment("prefill", 1, 1, 153.0), Ridge("A100", 153.0)) == "figure.compute_bound"
-    assert verdict(Segment("decode", 1, 1, 152.9), Ridge("A100", 153.0)) == "figure.memory_bound"
+    assert verdict(Segment("prefill", 1, 1, 153.1), Ridge("A100", 153.0)) == "figure.compute_bound"
+    assert verdict(Segment("decode", 1, 1, 153.0), Ridge("A100", 153.0)) == "figure.memory_bound"
 
 
 @pytest.mark.parametrize("lang", LANGS)

@@ -76,7 +76,7 @@ def timeline(
 
 def verdict(segment: Segment, ridge: Ridge) -> str:
     """The catalogue key of what limits a pass on a GPU."""
-    return "figure.compute_bound" if segment.intensity >= ridge.intensity else "figure.memory_bound"
+    return "figure.compute_bound" if segment.intensity > ridge.intensity else "figure.memory_bound"
 
 
 def _kind(

@@ -1,0 +1,129 @@
+"""A histogram of weights before and after quantization, on one axis: before above, after below, hanging down.
+
+Vertical ticks are the points of the grid (of one block, whose scale the caller picked). Both halves use the same bins
+and the same count axis; a log axis counts from 1.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import plotly.graph_objects as go
+from numpy.typing import ArrayLike, NDArray
+
+from viz_core.figures.labels import plot_text
+from viz_core.figures.layout import Look, Parts, axis, frame, note
+from viz_core.figures.numbers import spoken
+from viz_core.figures.scales import Scale, Spacing, ticks
+from viz_core.i18n import t
+
+BINS = 240
+RUG = 300  # grid points that are drawn as ticks; of more, none is told apart
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """Counts of the same bins before and after.
+
+    `left_out` values are not finite; `beyond` values lie outside the bins. Neither is counted.
+    """
+
+    edges: NDArray[np.float64]
+    before: NDArray[np.int64]
+    after: NDArray[np.int64]
+    left_out: int
+    beyond: int
+
+
+def tally(before: ArrayLike, after: ArrayLike, bins: int = BINS, share: float = 1.0) -> Tally:
+    """Counts both in equal bins from the least to the largest value of either.
+
+    With a `share` below 1 the bins span that central share of `before`, so that a few outliers do not squeeze the rest.
+    """
+    sides = [np.asarray(side).ravel() for side in (before, after)]
+    kept = [side[np.isfinite(side)] for side in sides]
+    low, high = _span(kept, share)
+    counts = [np.histogram(side, bins, (low, high))[0] for side in kept]
+    finite = sum(side.size for side in kept)
+    lost, counted = sum(side.size for side in sides) - finite, int(sum(half.sum() for half in counts))
+    return Tally(np.linspace(low, high, bins + 1), counts[0], counts[1], lost, finite - counted)
+
+
+def _span(kept: list[NDArray[np.floating]], share: float) -> tuple[float, float]:
+    """Where the bins begin and end; never empty."""
+    if share < 1 and kept[0].size:
+        low, high = np.quantile(kept[0], [0.5 - share / 2, 0.5 + share / 2]).tolist()
+    else:
+        ends = [float(f(side)) for side in kept if side.size for f in (np.min, np.max)] or [0.0, 1.0]
+        low, high = min(ends), max(ends)
+    return (low, high) if low < high else (low - 0.5, high + 0.5)
+
+
+def snapping(
+    look: Look,
+    counts: Tally,
+    x: Scale,
+    names: tuple[str, str],
+    points: ArrayLike = (),
+    spacing: Spacing = "linear",
+    height: float = 380,
+) -> go.Figure:
+    """Both halves named by `names`; `points` are the grid's."""
+    top = max(int(counts.before.max(initial=0)), int(counts.after.max(initial=0)), 1)
+    low, high = (float(counts.edges[0]), float(counts.edges[-1]))
+    upper, lower = _count_axis(look, top, spacing), _count_axis(look, top, spacing)
+    lower |= {"range": lower["range"][::-1], "domain": [0, 0.48]}
+    halves = ((counts.before, "", names[0]), (counts.after, "2", names[1]))
+    return frame(
+        look,
+        [_bars(look, counts.edges, half, side, name) for half, side, name in halves],
+        t("figure.alt_snapping", look.lang, before=_filled(counts.before), after=_filled(counts.after), x=x.title),
+        look.px(height),
+        bargap=0,
+        xaxis=axis(look, plot_text(x.title), range=[low, high], anchor="y2", **ticks(x)),
+        yaxis=upper | {"domain": [0.52, 1]},
+        yaxis2=lower,
+        margin={"l": 8, "r": 16, "t": round(look.px(24)), "b": 8},
+        annotations=[_name(look, names[0], 1, "bottom", 0), _name(look, names[1], 0, "bottom", 4)],
+        shapes=_rug(look, points, (low, high)),
+    )
+
+
+def _count_axis(look: Look, top: int, spacing: Spacing) -> Parts:
+    """Counts from 0, or from just under 1 on a log axis."""
+    ends = [0, top * 1.05] if spacing == "linear" else [-0.15, float(np.log10(top)) + 0.1]
+    return axis(look, "", grid=True, type=spacing, range=ends, **ticks(Scale(spacing=spacing), 4))
+
+
+def _bars(look: Look, edges: NDArray[np.float64], counts: NDArray[np.int64], side: str, name: str) -> Parts:
+    middles = (edges[1:] + edges[:-1]) / 2
+    seen = counts > 0
+    return {
+        "type": "bar",
+        "x": middles[seen].tolist(),
+        "y": counts[seen].tolist(),
+        "width": float(edges[1] - edges[0]),
+        "yaxis": f"y{side}",
+        "marker": {"color": look.theme.fill("B" if side else "A"), "line": {"width": 0}},
+        "hovertemplate": f"<b>{plot_text(name)}</b><br>%{{x:.4~g}}: %{{y:,}}<extra></extra>",
+    }
+
+
+def _rug(look: Look, points: ArrayLike, sight: tuple[float, float]) -> list[Parts]:
+    """A short tick between the halves at every grid point in sight."""
+    whole = np.unique(np.asarray(points, np.float64))
+    whole = whole[(whole >= sight[0]) & (whole <= sight[1])]
+    line = {"color": look.theme.ink, "width": 1}
+    place: Parts = {"type": "line", "yref": "paper", "y0": 0.48, "y1": 0.52, "line": line}
+    return [place | {"x0": point, "x1": point} for point in whole.tolist()] if whole.size <= RUG else []
+
+
+def _name(look: Look, name: str, y: float, anchor: str, up: float) -> Parts:
+    place = {"xanchor": "left", "yanchor": anchor, "xshift": 4, "yshift": up, "font": look.text()}
+    return note(look, f"<b>{plot_text(name)}</b>", 0, y, **place)
+
+
+def _filled(counts: NDArray[np.int64]) -> str:
+    """In how many bins the values lie."""
+    return spoken(int((counts > 0).sum()))
