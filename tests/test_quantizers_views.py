@@ -1,0 +1,116 @@
+"""What pages show of a block: its arithmetic, histograms, samples and comparisons; and what it does to a model."""
+
+import numpy as np
+import pytest
+
+from viz_core.i18n import LANGS, Problem
+from viz_core.model.fp8_attention import Fp8, attend_fp8, outlier_input, rmse
+from viz_core.model.held_out import held_out
+from viz_core.model.library import load
+from viz_core.model.quantized import damage, predict, quantize_model
+from viz_core.model.quantized_cache import QuantizedCache, Side
+from viz_core.quantizers.compare import compare, quantize_any
+from viz_core.quantizers.registry import FORMATS
+from viz_core.quantizers.samples import REAL, SAMPLES, excess_kurtosis, sample
+from viz_core.quantizers.snap import histogram, snapped
+
+PUBLISHED = {
+    "Q8_0": 45.0, "int8 row": 42.1, "Q6_K": 34.7, "E4M3 tensor": 31.5, "Q5_K": 28.6, "Q4_K": 22.6, "Q4_0": 20.95,
+    "NF4": 20.57, "NVFP4": 20.48, "MXFP4": 18.6, "Q2_K": 10.3,
+}  # fmt: skip
+"""SQNR in dB on the whole matrix that ffn_in is a slice of."""
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_samples_are_clean(name: str) -> None:
+    x = sample(name)
+    assert x.dtype == np.float32
+    assert np.isfinite(x).all()
+    assert len(np.unique(x[:8])) > 1000  # never quantized before
+
+
+def test_samples_differ_in_their_tails() -> None:
+    assert excess_kurtosis(sample("ffn_out")) > 20 > 3 > excess_kurtosis(sample("ffn_in"))
+    assert abs(excess_kurtosis(sample("normal"))) < 0.1
+    assert sum(sample(name).nbytes for name in REAL) < 1e6
+    with pytest.raises(Problem):
+        sample("unknown")
+
+
+@pytest.mark.parametrize(("name", "decibels"), PUBLISHED.items())
+def test_errors_of_the_real_matrix(name: str, decibels: float) -> None:
+    (row,) = compare(sample("ffn_in"), [FORMATS[name]])
+    assert row.errors.sqnr == pytest.approx(decibels, abs=0.12)
+
+
+@pytest.mark.parametrize("name", ["Q4_0", "Q4_1", "uint4 g64", "NF4", "MXFP4", "Q4_K", "int8 row"])
+def test_the_formula_is_the_value(name: str) -> None:
+    x, q = quantize_any(sample("ffn_in"), FORMATS[name])
+    block = snapped(x, q, 3)
+    again = (block.levels - block.zero) * block.scale + block.offset
+    assert np.allclose(again, block.after, rtol=1e-5, atol=1e-8)
+    assert block.formula(0).endswith(f"{block.after[0]:.4g}".replace("-", "−"))
+    assert np.isin(block.after, block.points).all()
+
+
+def test_histograms_keep_every_value() -> None:
+    x, q = quantize_any(sample("heavy"), FORMATS["Q4_0"])
+    found = histogram(x, q.values)
+    assert found.before.sum() == found.after.sum() == x.size
+    assert (found.after == 0).sum() >= (found.before == 0).sum()
+
+
+@pytest.fixture(scope="module")
+def model():  # noqa: ANN201
+    return load("bundled")
+
+
+@pytest.mark.parametrize("lang", LANGS)
+def test_held_out_texts_fit(model, lang: str) -> None:  # noqa: ANN001
+    assert all(10 < len(model.encode(text)) <= model.llama.config.context for text in held_out(lang))  # type: ignore[arg-type]
+
+
+def test_what_a_format_does_to_a_model(model) -> None:  # noqa: ANN001
+    texts = [model.encode(text) for text in held_out("en")[:2]]
+    original = predict(model.llama, texts)
+    same = damage(original, original)
+    assert (same.added, same.kl, same.flips, same.noise) == (0, 0, 0, 0)
+    found = {name: damage(original, predict(quantize_model(model.llama, FORMATS[name]).llama, texts))
+             for name in ("Q8_0", "Q4_0", "uint2 g64")}  # fmt: skip
+    assert found["Q8_0"].kl < found["Q4_0"].kl < found["uint2 g64"].kl
+    assert abs(found["Q8_0"].added) < 0.01
+    assert found["uint2 g64"].added > 0.3 and found["uint2 g64"].flips > 0.3
+
+
+def test_bits_of_a_quantized_model(model) -> None:  # noqa: ANN001
+    assert quantize_model(model.llama, FORMATS["Q4_0"]).bits_per_weight == 4.5
+    mixed = quantize_model(model.llama, FORMATS["Q4_K"])
+    assert 4.5 < mixed.bits_per_weight < 5.5 and 0 < mixed.stand_in < 1
+
+
+def test_a_cache_in_many_bits_is_the_cache(model) -> None:  # noqa: ANN001
+    ids, c = model.encode(held_out("en")[0])[:64], model.llama.config
+    plain = model.llama.forward(ids, model.llama.new_cache(64))
+    kept = [QuantizedCache(len(c.layers), c.kv_heads, 64, c.d_head, Side(b), Side(b)) for b in (16, 8, 2)]
+    away = [np.abs(model.llama.forward(ids, cache) - plain).max() for cache in kept]
+    assert away[0] == 0 < away[1] < 0.1 * away[2]
+    assert kept[2].bytes_per_token == len(c.layers) * c.kv_heads * 2 * c.d_head * 3 // 8
+
+
+def test_keys_with_outlier_channels_want_a_scale_a_channel() -> None:
+    k = np.random.default_rng(0).standard_normal((2, 128, 32)).astype(np.float32)
+    k[:, :, 5] *= 12
+    away = {
+        axis: np.abs(Side(2, axis).stored(k, False) - k)[:, :, np.arange(32) != 5].mean()
+        for axis in ("channel", "token")
+    }  # type: ignore[arg-type]
+    assert away["channel"] < 0.5 * away["token"]
+    assert np.array_equal(Side(2, "channel").stored(k[:, :40], True)[:, 32:], k[:, 32:40])
+
+
+def test_fp8_attention_as_flash_attention_3() -> None:
+    found = rmse(1024, 128)
+    assert found["both"] < 0.75 * found["tensor"]
+    assert found["rotated"] < found["block"] < found["tensor"]
+    q, k, v = outlier_input(32, 64)
+    assert attend_fp8(q, k, v, Fp8()).shape == (32, 64)

@@ -1,0 +1,83 @@
+"""One block under the glass: every value, its code, and the arithmetic that leads back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from viz_core.quantizers.errors import fates
+from viz_core.quantizers.quantized import Quantized
+
+
+@dataclass(frozen=True, slots=True)
+class Snapped:
+    """One block of n values; arrays (n,), and what the block's values share.
+
+    value = (level − zero) · scale + offset.
+    """
+
+    before: np.ndarray
+    codes: np.ndarray
+    levels: np.ndarray
+    after: np.ndarray
+    points: np.ndarray
+    scale: float
+    offset: float
+    zero: float
+    clipped: np.ndarray
+
+    @property
+    def error(self) -> np.ndarray:
+        """after − before, (n,)."""
+        return self.after - self.before
+
+    @property
+    def step(self) -> float:
+        """The least distance of neighbouring points."""
+        return float(np.diff(self.points).min()) if self.points.size > 1 else 0.0
+
+    def formula(self, i: int) -> str:
+        """The arithmetic of value i with its numbers, such as (−3 − 0) × 0.0125 + 0.5 = 0.4625."""
+        level = _number(self.levels[i])
+        text = f"({level} − {_number(self.zero)})" if self.zero else level
+        text += f" × {_number(self.scale)}"
+        if self.offset:
+            text += f" {'−' if self.offset < 0 else '+'} {_number(abs(self.offset))}"
+        return f"{text} = {_number(self.after[i])}"
+
+
+def _number(value: float) -> str:
+    return f"{float(value):.4g}".replace("-", "−")
+
+
+def snapped(x: np.ndarray, q: Quantized, block: int) -> Snapped:
+    """Block number `block` of `q`, which `x` was quantized to; padding is left out."""
+    n = int(q.layout.lengths()[block])
+    codes = q.codes[block, :n]
+    levels = np.empty(codes.shape, np.float32)
+    q.format.grid.decode(np.ascontiguousarray(codes), levels)
+    masks = q.layout.split(fates(x, q).clipped)
+    offset = 0.0 if q.offset is None else float(q.offset.values.reshape(-1)[block])
+    zero = 0.0 if q.zero is None else float(q.zero[block])
+    return Snapped(
+        q.layout.split(x)[block, :n], codes, levels, q.blocks[block, :n], q.points(block),
+        float(q.steps[block]), offset, zero, masks[block, :n],
+    )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Histogram:
+    """Counts of the same bins before and after quantizing."""
+
+    edges: np.ndarray
+    before: np.ndarray
+    after: np.ndarray
+
+
+def histogram(x: np.ndarray, values: np.ndarray, bins: int = 160, share: float = 0.9995) -> Histogram:
+    """Both distributions on one axis; the `1 − share` farthest values are gathered in the outermost bins."""
+    end = float(np.quantile(np.abs(x), share)) or 1.0
+    edges = np.linspace(-end, end, bins + 1)
+    counts = [np.histogram(np.clip(part, -end, end), edges)[0] for part in (x.reshape(-1), values.reshape(-1))]
+    return Histogram(edges, *counts)
