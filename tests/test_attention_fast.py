@@ -59,3 +59,26 @@ def test_float64_stays_float64() -> None:
     got = attend(q, k, v, causal=True)
     assert got.dtype == np.float64
     np.testing.assert_allclose(got, dense(q, k, v, biases.causal(9, 12)).out, atol=1e-12)
+
+
+@pytest.mark.parametrize("rise", [0.0, 3.0, 30.0, 400.0])
+@pytest.mark.parametrize("causal", [False, True])
+def test_a_stale_maximum_is_renewed(rise: float, causal: bool) -> None:
+    """Logits that grow by `rise` from tile to tile: the sum passes 2²⁰, or overflows, and the tile is done again.
+
+    Mutants killed, each tried: no renewal at all; −m left in q while a tile is redone; the old sums not rescaled; the
+    row of −m not written back; an edge tile's queries shifted by one.
+    """
+    q, k, v = draw(1, 1, 700, 2100, 8, 8)
+    q[..., 0], k[..., 0] = 1, rise * (np.arange(2100) // 512) * 8**0.5
+    bias = biases.causal(700, 2100) if causal else None
+    want = dense(*(x.astype(np.float64) for x in (q, k, v)), bias).out
+    rounding = np.abs(dense(q, k, v, bias).out - want).max()  # logits of 1,600 are themselves rounded by 1e-4
+    assert np.abs(attend(q, k, v, causal=causal) - want).max() <= 4 * rounding + 5e-6
+
+
+def test_windows_much_smaller_and_larger_than_a_tile() -> None:
+    q, k, v = draw(2, 1, 1000, 1300, 8, 8)
+    for window in (1, 2, 127, 128, 129, 384, 512, 513, 700, 1299, 1300):
+        want = dense(q, k, v, biases.window(1000, 1300, window - 1)).out
+        np.testing.assert_allclose(attend(q, k, v, window=window), want, atol=5e-6, rtol=1e-5)
