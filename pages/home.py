@@ -1,4 +1,4 @@
 from viz_core.ui.page import show
-from viz_core.ui.scenes import home_axes
+from viz_core.ui.scenes import home_axes, home_way
 
-show(__file__, [home_axes.SCENE])
+show(__file__, [home_way.SCENE, home_axes.SCENE])

@@ -10,6 +10,7 @@ import streamlit as st
 from viz_core.figures.visible import visible
 from viz_core.model.capture import Capture
 from viz_core.model.counts import Counts, Tally
+from viz_core.model.journey import Journey, journey
 from viz_core.model.library import Model
 from viz_core.proofs import Proof, kv_cache
 from viz_core.ui import models
@@ -70,3 +71,9 @@ def prefill(name: str, n: int) -> Counts:
     tally, llama = Tally(), model(name).llama
     llama.forward([i % llama.config.vocab for i in range(n)], counts=tally, last_only=True)
     return tally.now
+
+
+@st.cache_resource(max_entries=32, show_spinner=False)
+def way(name: str, prompt: str, position: int) -> Journey:
+    """One token's way through cache, block table and quantizer."""
+    return journey(capture(name, prompt), tokens(name, prompt), position)
