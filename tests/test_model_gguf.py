@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from tiny_model import tiny
 
 from viz_core.i18n import Problem
+from viz_core.model import gguf_decode
 from viz_core.model.gguf import open_gguf
 from viz_core.model.gguf_model import NAMES, HfNames, config_of, gguf_name, shape_of, unpermute
 from viz_core.model.gguf_tokenizer import tokenizer_of
@@ -103,6 +104,30 @@ def test_llama3_factors_are_read_from_their_tensor(tmp_path: Path) -> None:
     file = open_gguf(path)
     again = build(config_of(file), HfNames(file, shape_of(file.metadata)))
     assert np.abs(again.forward(IDS) - model.forward(IDS)).max() < 1e-5
+
+
+@pytest.mark.parametrize(("number", "name"), [(3, "Q4_1"), (8, "Q8_0"), (12, "Q4_K"), (14, "Q6_K"), (34, "TQ1_0")])
+def test_quantized_tensors_are_decoded_as_ggml_does(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int, name: str
+) -> None:
+    monkeypatch.setattr(gguf_decode, "STRIP", 1500)  # several strips
+    with np.load(Path(__file__).parent / "data" / "quantizers" / "ggml.npz") as arrays:
+        blocks, expected = arrays[f"{name}__bytes"], arrays[f"{name}__deq"]
+    rows, width = expected.shape
+    head = struct.pack("<4sIQQ", b"GGUF", 3, 1, 1) + text("general.architecture") + packed("llama")
+    head += text("w") + struct.pack("<IQQIQ", 2, width, rows, number, 0)
+    (tmp_path / "x.gguf").write_bytes(head + bytes(-len(head) % 32) + blocks.tobytes())
+    file = open_gguf(tmp_path / "x.gguf")
+    assert file.tensors["w"].dtype == name
+    assert np.array_equal(file.read("w"), expected, equal_nan=True)
+
+
+def test_a_type_without_a_decoder_is_a_problem(tmp_path: Path) -> None:
+    head = struct.pack("<4sIQQ", b"GGUF", 3, 1, 1) + text("general.architecture") + packed("llama")
+    head += text("w") + struct.pack("<IQIQ", 1, 256, 16, 0)
+    (tmp_path / "x.gguf").write_bytes(head + bytes(-len(head) % 32) + bytes(66))
+    with pytest.raises(Problem, match="IQ2_XXS"):
+        open_gguf(tmp_path / "x.gguf").read("w")
 
 
 def test_unpermute_is_the_inverse_of_pairing() -> None:

@@ -16,11 +16,11 @@ from typing import Any
 import numpy as np
 
 from viz_core.i18n import Problem
+from viz_core.model.gguf_decode import decoded
 from viz_core.model.gguf_types import block_size, type_name
 from viz_core.model.gguf_values import Cursor, value
 from viz_core.model.notes import Note, shown
 from viz_core.model.tensorfile import TensorInfo, check_overlaps, length_of, raw, refuse_other_kinds
-from viz_core.quantizers.ggml_decode import decode
 
 OLD_MAGIC = (b"lmgg", b"tjgg", b"fmgg", b"algg", b"GGML", b"GGJT")
 LEAST_ENTRY, LEAST_TENSOR = 13, 28  # bytes of the shortest metadata entry and tensor description
@@ -48,7 +48,7 @@ class Gguf:
         if self.swapped:
             raise Problem("model_gguf_endian", file=shown(self.path.name))
         info = self.tensors[name]
-        return decode(info.dtype, raw(self.path, info), info.shape)
+        return decoded(info.dtype, raw(self.path, info), info.shape)
 
 
 def open_gguf(path: Path) -> Gguf:
