@@ -19,6 +19,7 @@ from viz_core.model.gguf_model import remarks
 from viz_core.model.safetensors import open_safetensors
 from viz_core.model.shards import read_index
 from viz_core.model.tensorfile import value_notes
+from viz_core.quantizers.tensor import read_npy
 
 
 def judge_safetensors(path: Path) -> list[object]:
@@ -38,10 +39,16 @@ def judge_gguf(path: Path) -> list[object]:
     return [*file.notes, *remarks(file), *(note for name, read in values for note in value_notes(name, read))]
 
 
+def judge_npy(path: Path) -> list[object]:
+    read_npy(path.read_bytes())
+    return []
+
+
 JUDGES: dict[str, Callable[[Path], list[object]]] = {
     "st_index": judge_index,
     "st_": judge_safetensors,
     "gg_": judge_gguf,
+    "np_": judge_npy,
 }
 
 

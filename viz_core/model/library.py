@@ -21,7 +21,7 @@ from viz_core.model.sources import SOURCES
 from viz_core.model.strict_json import parse
 from viz_core.model.tensorfile import length_of
 from viz_core.model.tokenizer import Tokenizer
-from viz_core.model.weights import MakeLinear, build
+from viz_core.model.weights import MakeLinear, Tensors, build
 
 BUNDLED = Path(__file__).parent / "bundled"
 MAX_CONFIG = 2**20
@@ -63,6 +63,17 @@ def load(name: str, precision: Precision = "float32") -> Model:
     raise Problem("model_unknown", name=shown(name), known=", ".join(names()) or "–")
 
 
+def checkpoint(name: str) -> tuple[LlamaConfig, Tensors]:
+    """The config and the stored tensors of a model by its name, without building it."""
+    if name == "bundled" and name in names():
+        return _config(BUNDLED, []), open_weights(BUNDLED)
+    path = get.held(name) if name in SOURCES else None
+    if path is None:
+        raise Problem("model_unknown", name=shown(name), known=", ".join(names()) or "–")
+    file = open_gguf(path)
+    return config_of(file), HfNames(file, shape_of(file.metadata))
+
+
 def load_path(path: Path, precision: Precision = "float32") -> Model:
     """A model by its path: a Hugging Face folder or a GGUF file."""
     if (path / "config.json").is_file():
@@ -75,13 +86,17 @@ def load_path(path: Path, precision: Precision = "float32") -> Model:
 def load_folder(folder: Path, name: str, precision: Precision = "float32") -> Model:
     """A Hugging Face folder: config.json, safetensors (one file or shards with their index), tokenizer.json."""
     notes: list[Note] = []
-    path = folder / "config.json"
-    if length_of(path) > MAX_CONFIG:
-        raise Problem("model_config_not_object")
-    config = from_hf(parse(path.read_bytes(), "config.json", note=notes.append))
+    config = _config(folder, notes)
     tokenizer = _fitting(Tokenizer.from_file(folder / "tokenizer.json"), config)
     weights = open_weights(folder)
     return Model(name, build(config, weights, LINEAR[precision]), tokenizer, (*notes, *weights.notes))
+
+
+def _config(folder: Path, notes: list[Note]) -> LlamaConfig:
+    path = folder / "config.json"
+    if length_of(path) > MAX_CONFIG:
+        raise Problem("model_config_not_object")
+    return from_hf(parse(path.read_bytes(), "config.json", note=notes.append))
 
 
 def load_gguf(path: Path, name: str, precision: Precision = "float32") -> Model:
