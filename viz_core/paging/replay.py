@@ -18,7 +18,19 @@ class State:
     `apply` takes one event; an event that contradicts the state (a block taken twice, freed twice …) is a Problem.
     """
 
-    __slots__ = ("arrived", "computed", "free", "length", "node", "queue", "ref", "size", "tables", "windows")
+    __slots__ = (
+        "arrived",
+        "computed",
+        "free",
+        "length",
+        "node",
+        "queue",
+        "ref",
+        "size",
+        "tables",
+        "waiting",
+        "windows",
+    )
 
     def __init__(self, config: PoolConfig) -> None:
         self.size, self.windows = config.block_size, config.windows
@@ -33,6 +45,7 @@ class State:
         self.arrived: dict[str, int] = {}  # prompt tokens of every request seen, in order of arrival
         self.length: dict[str, int] = {}
         self.computed: dict[str, int] = {}
+        self.waiting: dict[str, None] = {}  # arrived or preempted, and without a table
 
     def apply(self, event: Event) -> None:
         """Advance by one event."""
@@ -87,13 +100,17 @@ class State:
         op, name = event.op, event.request
         if op == Op.ARRIVE:
             self.arrived[name] = self.length[name] = event.value
+            self.waiting[name] = None
         elif op == Op.SAMPLE:
             self.length[name] = event.value
         elif op == Op.COMPUTE:
             self.computed[name] = event.value
+            self.waiting.pop(name, None)
         elif op in (Op.PREEMPT, Op.FINISH):
             self.tables.pop(name, None)
             self.computed.pop(name, None)
+            if op == Op.PREEMPT:
+                self.waiting[name] = None
         elif op == Op.RESET:
             self.node = array("q", bytes(8 * len(self.node)))
         return True

@@ -1,0 +1,115 @@
+"""Runs a scenario and keeps its log: the recording that traces, numbers and exports are made from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from viz_core.i18n import Problem
+from viz_core.paging.config import PoolConfig
+from viz_core.paging.events import Log, Op
+from viz_core.paging.fork import fork
+from viz_core.paging.manager import BlockManager
+from viz_core.paging.request import Request
+from viz_core.paging.scenario import MOST_STEPS, Act, Scenario, Vocabulary
+from viz_core.paging.scheduler import Scheduler
+
+
+@dataclass(frozen=True, slots=True)
+class Recording:
+    """A finished run: its pool and its log."""
+
+    config: PoolConfig
+    log: Log
+
+
+def run(scenario: Scenario) -> Recording:
+    """Run `scenario` to its end; a script has one step an operation, and a decode of n tokens has n."""
+    scenario.check()
+    log = Log()
+    if scenario.requests:
+        _run_requests(scenario, log)
+    else:
+        script = _Script(scenario, log)
+        for act in scenario.script:
+            script.play(act)
+    return Recording(scenario.pool, log)
+
+
+def _run_requests(scenario: Scenario, log: Log) -> None:
+    words = Vocabulary()
+    asks = sorted(enumerate(scenario.requests), key=lambda pair: (pair[1].at, pair[0]))
+    scheduler = Scheduler(
+        scenario.pool, scenario.scheduler, log, sample=lambda request: words.token(f"{request.name}>", request.outputs)
+    )
+    arrivals = (
+        Request(
+            ask.request, words.tokens(ask.prompt), max_tokens=ask.output, priority=ask.priority, arrival=(ask.at, i)
+        )
+        for i, ask in asks
+    )
+    scheduler.run(arrivals, MOST_STEPS)
+
+
+class _Script:
+    """Plays a script's operations on a block manager."""
+
+    def __init__(self, scenario: Scenario, log: Log) -> None:
+        self.log, self.words = log, Vocabulary()
+        self.manager = BlockManager(scenario.pool, log)
+        self.live: dict[str, Request] = {}
+        self.parked: dict[str, Request] = {}
+
+    def play(self, act: Act) -> None:
+        """One operation; each closes its step (a decode one step a token)."""
+        if act.op == "add":
+            self._admit(self._arrive(act))
+        elif act.op == "resume":
+            self._admit(self._of(self.parked, act.request))
+        elif act.op == "fork":
+            self.live[act.request] = fork(self.manager, self._of(self.live, act.parent), act.request)
+        elif act.op == "reset":
+            self.manager.pool.reset()
+        elif act.op == "decode":
+            for _ in range(act.count):
+                self._decode(self._of(self.live, act.request))
+                self.log.step += 1
+            return
+        else:
+            request = self._of(self.live, act.request)
+            del self.live[act.request]
+            self.manager.free(request, Op.FINISH if act.op == "finish" else Op.PREEMPT)
+            if act.op == "preempt":
+                self.parked[act.request] = request
+        self.log.step += 1
+
+    def _of(self, where: dict[str, Request], name: str) -> Request:
+        if name not in where:
+            raise Problem("paging_not_there", name=name, step=self.log.step)
+        return where[name]
+
+    def _arrive(self, act: Act) -> Request:
+        """A new request; refused at once when the whole pool could not hold it."""
+        request = Request(act.request, self.words.tokens(act.prompt))
+        config = self.manager.config
+        blocks = -(-request.length // config.block_size)
+        if blocks > config.usable:
+            raise Problem(
+                "paging_never_fits", name=request.name, tokens=request.length, blocks=blocks, pool=config.usable
+            )
+        request.index = self.log.name(act.request)
+        self.log.add(Op.ARRIVE, request.index, value=request.length)
+        return request
+
+    def _admit(self, request: Request) -> None:
+        """Start or resume; what does not fit stays parked, which is a state and not an error."""
+        hit = self.manager.lookup(request)
+        self.parked.pop(request.name, None)
+        fits = self.manager.allocate(request, request.length - hit.tokens, hit, gate=True)
+        (self.live if fits else self.parked)[request.name] = request
+
+    def _decode(self, request: Request) -> None:
+        """One more token; when no block is free the token waits for one."""
+        if request.computed == request.length:
+            request.append(self.words.token(f"{request.name}>", request.outputs))
+            self.log.add(Op.SAMPLE, request.index, value=request.length)
+        self.manager.decode(request)
