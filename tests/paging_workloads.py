@@ -117,7 +117,7 @@ def assert_sound(driver: Driver) -> None:
                 refs[block] += 1
                 if pool.tag[block]:
                     path = pool.chain.path(pool.tag[block] // pool.groups)
-                    keys = tuple(request.tokens[i * size : (i + 1) * size].tobytes() for i in range(at + 1))
+                    keys = tuple(request.keys(0, at + 1, size))
                     assert path == ((request.salt, *keys) if request.salt else keys), "a block's hash names its tokens"
     assert list(pool.ref) == refs, "reference counts equal table entries"
     assert len(free) == len(set(free)) == len(pool.queue)

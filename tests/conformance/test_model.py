@@ -60,9 +60,7 @@ def test_ids_logits_and_attention(
             compared(1)
 
 
-def test_greedy_text(
-    model: Model, vectors: tuple[list[dict[str, Any]], Any], compared: Callable[[int], None]
-) -> None:
+def test_greedy_text(model: Model, vectors: tuple[list[dict[str, Any]], Any], compared: Callable[[int], None]) -> None:
     for expected in vectors[0]:
         wanted = expected["greedy_24"]
         steps = islice(generate(model.llama, expected["ids"], len(wanted), ignore_eos=True), len(wanted))

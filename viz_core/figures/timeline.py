@@ -79,9 +79,7 @@ def verdict(segment: Segment, ridge: Ridge) -> str:
     return "figure.compute_bound" if segment.intensity > ridge.intensity else "figure.memory_bound"
 
 
-def _kind(
-    look: Look, segments: Sequence[Segment], starts: Starts, kind: Kind, ridges: Sequence[Ridge]
-) -> list[Parts]:
+def _kind(look: Look, segments: Sequence[Segment], starts: Starts, kind: Kind, ridges: Sequence[Ridge]) -> list[Parts]:
     """The bars of one kind above, its intensities below."""
     chosen = [i for i, segment in enumerate(segments) if segment.kind == kind]
     colour = look.theme.fill(HUE[kind])

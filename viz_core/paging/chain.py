@@ -10,6 +10,8 @@ and multi-modal keys.
 from __future__ import annotations
 
 from array import array
+from collections.abc import Sequence
+from itertools import chain
 
 ROOT = 0
 Key = bytes | int | str | tuple[str, int]
@@ -18,12 +20,12 @@ Key = bytes | int | str | tuple[str, int]
 class HashChain:
     """Nodes of the prefix tree; node 0 is the empty prefix without a salt and is never pruned."""
 
-    __slots__ = ("_ids", "_keys", "_last", "_uses")
+    __slots__ = ("_ids", "_keys", "_last", "uses")
 
     def __init__(self) -> None:
         self._ids: dict[tuple[int, Key], int] = {}
         self._keys: dict[int, tuple[int, Key]] = {}
-        self._uses: dict[int, int] = {}
+        self.uses: dict[int, int] = {}
         self._last = ROOT
 
     def __len__(self) -> int:
@@ -33,18 +35,47 @@ class HashChain:
         """The node of `key` under `parent`, 0 when it is not known."""
         return self._ids.get((parent, key), 0)
 
-    def intern(self, parent: int, key: Key) -> int:
-        """The node of `key` under `parent`, made when new. A new node holds its parent; nobody holds it yet."""
+    def add(self, parent: int, key: Key) -> int:
+        """`extend` by one block."""
         pair = (parent, key)
         node = self._ids.get(pair)
-        if node is None:
-            node = self._last = self._last + 1
-            self._ids[pair] = node
-            self._keys[node] = pair
-            self._uses[node] = 0
-            if parent > 0:
-                self._uses[parent] += 1
+        if node is not None:
+            self.uses[node] += 1
+            return node
+        node = self._last = self._last + 1
+        self._ids[pair], self._keys[node], self.uses[node] = node, pair, 1
+        if parent > 0:
+            self.uses[parent] += 1
         return node
+
+    def extend(self, parent: int, keys: Sequence[Key]) -> Sequence[int]:
+        """The nodes of `keys`, each under the one before, made when new; every one of them gains a user: its block."""
+        nodes: list[int] = []
+        for key in keys:
+            node = self._ids.get((parent, key))
+            if node is None:
+                break
+            self.uses[node] += 1
+            nodes.append(node)
+            parent = node
+        if len(nodes) == len(keys):
+            return nodes
+        fresh = self._grow(parent, keys[len(nodes) :])
+        return [*nodes, *fresh] if nodes else fresh
+
+    def _grow(self, parent: int, keys: Sequence[Key]) -> range:
+        """A run of new nodes: below a new node everything is new, so they are entered in bulk."""
+        first = self._last + 1
+        self._last += len(keys)
+        fresh = range(first, first + len(keys))
+        pairs = list(zip(chain((parent,), fresh), keys, strict=False))
+        self._ids.update(zip(pairs, fresh, strict=True))
+        self._keys.update(zip(fresh, pairs, strict=True))
+        self.uses.update(dict.fromkeys(fresh, 2))  # its block and its child
+        self.uses[self._last] = 1  # the last one has no child
+        if parent > 0:
+            self.uses[parent] += 1
+        return fresh
 
     def find_root(self, salt: str | None) -> int:
         """The node that prefixes with this cache salt start from; -1 when nothing carries that salt."""
@@ -52,16 +83,22 @@ class HashChain:
 
     def root(self, salt: str | None) -> int:
         """The node that prefixes with this cache salt start from, made when new (vLLM salts block 0 only)."""
-        return ROOT if salt is None else self.intern(-1, salt)
+        if salt is None:
+            return ROOT
+        node = self.find_root(salt)
+        if node < 0:
+            (node,) = self._grow(-1, [salt])
+            self.uses[node] = 0
+        return node
 
     def hold(self, node: int) -> None:
         """One more user of `node`; the root needs no users."""
         if node > 0:
-            self._uses[node] += 1
+            self.uses[node] += 1
 
     def release(self, node: int) -> None:
         """One user less; a node without users goes, and lets go of its parent."""
-        uses = self._uses
+        uses = self.uses  # node -> blocks that carry it + nodes below it + requests that extend it
         while node > 0:
             left = uses[node] - 1
             assert left >= 0, "a hash node was released more often than it was held"

@@ -38,6 +38,15 @@ class FreeQueue:
         self.length -= count
         return taken
 
+    def pop_one(self) -> int:
+        """The first block, taken off the head."""
+        assert self.length, "taking more blocks than are free"
+        block = self.next[self.end]
+        after = self.next[block]
+        self.next[self.end], self.prev[after] = after, self.end
+        self.length -= 1
+        return block
+
     def remove(self, block: int) -> None:
         """Take `block` out of the middle: a prefix hit revives it."""
         before, after = self.prev[block], self.next[block]

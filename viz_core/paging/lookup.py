@@ -8,7 +8,7 @@ agree on one common length. Left out: EAGLE, Mamba, block sizes that differ betw
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from viz_core.paging.pool import NULL, BlockPool
@@ -27,17 +27,36 @@ class Hit:
 MISS = Hit()
 
 
-def _nodes(pool: BlockPool, request: Request, size: int, limit: int) -> list[int]:
+PROBE = 64  # blocks whose contents are read at a time: most lookups miss early
+
+
+def _nodes(pool: BlockPool, request: Request, size: int, limit: int) -> Iterator[int]:
     """Chain nodes of the first `limit` whole blocks, up to the first content that no block ever carried."""
-    chain = pool.chain
-    node = chain.find_root(request.salt)
-    nodes: list[int] = []
-    while node >= 0 and len(nodes) < limit:
-        node = chain.find(node, request.key(len(nodes), size))
-        if not node:
+    find = pool.chain.find
+    node = pool.chain.find_root(request.salt)
+    if node < 0:
+        return
+    first, step = 0, 1
+    while first < limit:
+        last = min(first + step, limit)
+        for key in request.keys(first, last, size):
+            node = find(node, key)
+            if not node:
+                return
+            yield node
+        first, step = last, PROBE
+
+
+def _plain_hit(pool: BlockPool, request: Request, size: int, limit: int) -> Hit:
+    """The hit of one group with full attention: blocks from the first to the first miss."""
+    index, blocks, last = pool.index, [], 0
+    for node in _nodes(pool, request, size, limit):
+        block = index.get(node)
+        if block is None:
             break
-        nodes.append(node)
-    return nodes
+        blocks.append(block)
+        last = node
+    return Hit(len(blocks) * size, (blocks,), last) if blocks else MISS
 
 
 def _found(pool: BlockPool, node: int, groups: Sequence[int]) -> list[int] | None:
@@ -81,7 +100,9 @@ def longest_hit(pool: BlockPool, request: Request, size: int, windows: Sequence[
     The last token is always computed again, because its logits are needed.
     """
     limit = (request.length - 1) // size
-    nodes = _nodes(pool, request, size, limit)
+    if len(windows) == 1 and not windows[0]:
+        return _plain_hit(pool, request, size, limit)
+    nodes = list(_nodes(pool, request, size, limit))
     kinds = {window: [g for g, w in enumerate(windows) if w == window] for window in sorted(set(windows), key=bool)}
     rows: dict[int, list[list[int]]] = {}
     while True:

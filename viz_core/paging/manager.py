@@ -13,16 +13,31 @@ from array import array
 from collections.abc import Sequence
 
 from viz_core.paging.config import PoolConfig
+from viz_core.paging.copy_on_write import own_last
 from viz_core.paging.events import Log, Op
 from viz_core.paging.lookup import MISS, Hit, longest_hit
+from viz_core.paging.need import blocks_needed
 from viz_core.paging.pool import NULL, BlockPool
 from viz_core.paging.request import Request
+from viz_core.paging.window import blocks_passed, slide
 
 
 class BlockManager:
     """Gives blocks to requests and takes them back; `log` receives every event when given."""
 
-    __slots__ = ("caching", "config", "copies", "full_only", "log", "max_len", "pool", "size", "watermark", "windows")
+    __slots__ = (
+        "caching",
+        "config",
+        "copies",
+        "full_only",
+        "log",
+        "max_len",
+        "plain",
+        "pool",
+        "size",
+        "watermark",
+        "windows",
+    )
 
     def __init__(self, config: PoolConfig, log: Log | None = None) -> None:
         self.config, self.log = config, log
@@ -30,6 +45,7 @@ class BlockManager:
         self.max_len = config.max_model_len
         self.full_only = not any(config.windows)
         self.copies = config.rules.forks
+        self.plain = self.full_only and len(self.windows) == 1 and not self.copies and log is None
         self.watermark = int(config.watermark * config.num_blocks)
         self.pool = BlockPool(config.num_blocks, config.rules, config.caching, len(config.windows), log)
 
@@ -37,12 +53,35 @@ class BlockManager:
         """The longest prefix of `request` that is in the cache; changes nothing."""
         return longest_hit(self.pool, request, self.size, self.windows) if self.caching else MISS
 
-    def decode(self, request: Request, lookahead: int = 0) -> bool:
+    def decode(self, request: Request) -> bool:
         """Slots for one more token: `allocate(request, 1)`, one comparison while the last block has room."""
         if request.computed < request.quiet:
             request.computed += 1
             return True
-        return self.allocate(request, 1, lookahead=lookahead)
+        if not self.plain or not request.held:
+            return self.allocate(request, 1)
+        return self._decode_at_edge(request)
+
+    def _decode_at_edge(self, request: Request) -> bool:
+        """`allocate(request, 1)` where the token fills a block or needs a new one; one group, no log, no fork."""
+        size, table, done = self.size, request.tables[0], request.computed + 1
+        room = len(table) * size
+        if done > room:
+            if not self.pool.queue.length:
+                return False
+            table.append(self.pool.take_one())
+            room += size
+        request.computed = done
+        if not self.caching:
+            request.quiet = min(room, self.max_len)
+            return True
+        at = request.committed
+        if done >= (at + 1) * size and done <= request.length:
+            request.node = self.pool.chain.add(request.node, request.keys(at, at + 1, size)[0])
+            self.pool.commit_one(table[at], request.node)
+            request.committed = at + 1
+        request.quiet = min(room - (done < room), self.max_len)
+        return True
 
     def allocate(
         self, request: Request, count: int, hit: Hit = MISS, *, lookahead: int = 0, gate: bool = False, reserve: int = 0
@@ -54,13 +93,15 @@ class BlockManager:
         pool = self.pool
         computed = min(request.computed + hit.tokens, self.max_len)
         if gate:
-            missing = self._need(request, min(request.length, self.max_len), hit, computed, gate=True) + reserve
+            missing = (
+                blocks_needed(self, request, min(request.length, self.max_len), hit, computed, gate=True) + reserve
+            )
             if missing > pool.queue.length:
                 return self._refuse(request, missing)
         if request.held and not self.full_only:
-            self._slide(request, computed)
+            slide(self, request, computed)
         wanted = min(computed + count + lookahead, self.max_len)
-        missing = self._need(request, wanted, hit, computed) + reserve
+        missing = blocks_needed(self, request, wanted, hit, computed) + reserve
         if missing > pool.queue.length:
             return self._refuse(request, missing)
         if not request.held:
@@ -83,7 +124,7 @@ class BlockManager:
         for table in request.tables:
             blocks: Sequence[int] = table if self.full_only else [b for b in table if b != NULL]
             self.pool.give_back(blocks[::-1] if self.pool.policy.tail_first else blocks, request.index)
-        self.pool.chain.release(request.node)
+        self.pool.chain.release(request.anchor)
         request.clear(len(self.windows))
 
     def _refuse(self, request: Request, missing: int) -> bool:
@@ -91,54 +132,12 @@ class BlockManager:
             self.log.add(Op.REFUSE, request.index, value=missing - self.pool.queue.length)
         return False
 
-    def _need(self, request: Request, tokens: int, hit: Hit, computed: int, gate: bool = False) -> int:
-        """Free blocks that `tokens` slots cost: new ones, and hit blocks that nobody holds (they leave the queue)."""
-        size, ref = self.size, self.pool.ref
-        blocks = -(-tokens // size)
-        if self.full_only:
-            need = max(blocks - len(request.tables[0]) - hit.tokens // size, 0) * len(self.windows)
-            need += sum(not ref[block] for row in hit.blocks for block in row)
-            return need + self._copy_needed(request) if self.copies else need
-        return sum(self._need_of_group(g, request, blocks, hit, computed, gate) for g in range(len(self.windows)))
-
-    def _need_of_group(self, group: int, request: Request, blocks: int, hit: Hit, computed: int, gate: bool) -> int:
-        """`_need` of one group: what the window has passed needs no block."""
-        window = self.windows[group]
-        if gate and window:
-            flight = self.config.max_in_flight_tokens or self.max_len
-            blocks = min(blocks, -(-min(window - 1 + flight, self.max_len) // self.size) + 1)
-        if request.held:
-            return max(blocks - len(request.tables[group]), 0)
-        found = hit.blocks[group] if hit.tokens else []
-        passed = self._passed(window, computed)
-        idle = sum(block != NULL and not self.pool.ref[block] for block in found[passed:])
-        return max(blocks - max(passed, len(found)), 0) + idle
-
-    def _passed(self, window: int, computed: int) -> int:
-        """Whole blocks that no query after `computed` tokens can see (0 for full attention)."""
-        return max(0, computed - window + 1) // self.size if window else 0
-
-    def _slide(self, request: Request, computed: int) -> None:
-        """Free the blocks that have left each window; their table entries become the null block."""
-        for group, window in enumerate(self.windows):
-            table = request.tables[group]
-            gone: list[int] = []
-            for at in range(min(self._passed(window, computed), len(table)) - 1, -1, -1):
-                if table[at] == NULL:
-                    break
-                gone.append(table[at])
-                table[at] = NULL
-                if self.log is not None:
-                    self.log.add(Op.SLIDE, request.index, gone[-1], group)
-            if gone:
-                self.pool.give_back(gone, request.index)
-
     def _adopt(self, request: Request, hit: Hit, computed: int) -> None:
         """Start the tables: the hit's blocks gain a reference; what the window has passed stays null."""
         request.held = True
         request.tables = [array("i") for _ in self.windows]
         for group, found in enumerate(hit.blocks):
-            passed = self._passed(self.windows[group], computed)
+            passed = blocks_passed(self.windows[group], computed, self.size)
             row = [NULL] * min(passed, len(found)) + found[passed:]
             for block in row:
                 if block != NULL:
@@ -148,13 +147,13 @@ class BlockManager:
             request.tables[group].extend(row)
         request.committed = hit.tokens // self.size
         request.node = hit.node if hit.tokens else self.pool.chain.root(request.salt) if self.caching else 0
-        request.hit_tokens = hit.tokens
-        self.pool.chain.hold(request.node)
+        request.hit_tokens, request.anchor = hit.tokens, request.node
+        self.pool.chain.hold(request.anchor)
 
     def _extend(self, request: Request, tokens: int) -> None:
         """Take the blocks that `tokens` slots still lack, group after group."""
         if self.copies:
-            self._own_last(request)
+            own_last(self, request)
         blocks = -(-tokens // self.size)
         for group, table in enumerate(request.tables):
             fresh = blocks - len(table)
@@ -167,17 +166,25 @@ class BlockManager:
         if first >= last:
             return
         pool, chain = self.pool, self.pool.chain
-        before = node = request.node
-        for at in range(first, last):
-            node = chain.intern(node, request.key(at, self.size))
-            for group, table in enumerate(request.tables):
-                if table[at] != NULL:
-                    pool.commit(table[at], node, group)
-                    if self.log is not None:
-                        self.log.add(Op.COMMIT, request.index, table[at], node)
-        chain.hold(node)
-        chain.release(before)
-        request.node, request.committed = node, last
+        nodes = chain.extend(request.node, request.keys(first, last, self.size))
+        for group, table in enumerate(request.tables):
+            if group:
+                for node in nodes:
+                    chain.hold(node)
+            pool.commit(table[first:last], nodes, group)
+        if self.log is not None:
+            self._log_commits(request, first, nodes)
+        request.node, request.committed = nodes[-1], last
+        if not self.full_only:  # a block that slid out of its window may go, but not the name that the next one extends
+            chain.hold(nodes[-1])
+            chain.release(request.anchor)
+            request.anchor = nodes[-1]
+
+    def _log_commits(self, request: Request, first: int, nodes: Sequence[int]) -> None:
+        assert self.log is not None
+        for at, node in enumerate(nodes, first):
+            for table in request.tables:
+                self.log.add(Op.COMMIT, request.index, table[at], node)
 
     def _set_quiet(self, request: Request, lookahead: int) -> None:
         """Below `quiet` computed tokens, one token more needs no block, fills none and frees none."""
@@ -185,17 +192,3 @@ class BlockManager:
             room = len(request.tables[0]) * self.size - lookahead
             full = (request.committed + 1) * self.size - 1 if self.caching else room
             request.quiet = min(room, full, self.max_len)
-
-    def _copy_needed(self, request: Request) -> int:
-        """1 when the next token would be written into a block that a fork shares."""
-        return int(request.held and request.computed % self.size > 0 and self.pool.ref[request.tables[0][-1]] > 1)
-
-    def _own_last(self, request: Request) -> None:
-        """Copy-on-write: replace a shared last block by a private copy before a token is written into it."""
-        if self._copy_needed(request):
-            shared = request.tables[0][-1]
-            (copy,) = self.pool.take(1, request.index)
-            request.tables[0][-1] = copy
-            if self.log is not None:
-                self.log.add(Op.COPY, request.index, copy, shared)
-            self.pool.give_back([shared], request.index)

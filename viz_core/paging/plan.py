@@ -19,4 +19,4 @@ class StepPlan:
 
 def unique_token(request: Request) -> int:
     """The stand-in for a sampled token: one that no other request samples."""
-    return 900_000 + 1000 * request.index + request.outputs
+    return 900_000 + 1000 * request.index + request.length - request.prompt

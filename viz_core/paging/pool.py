@@ -43,21 +43,49 @@ class BlockPool:
         return 1.0 - self.queue.length / self.usable if self.usable else 0.0
 
     def take(self, count: int, request: int = -1, group: int = 0) -> list[int]:
-        """`count` blocks off the head of the free queue, each with one reference; hashes they carried are evicted
-        now.
-        """
+        """`count` blocks off the head of the free queue, one reference each; hashes they carried are evicted now."""
         blocks = self.queue.pop(count)
-        ref, tag, log = self.ref, self.tag, self.log
+        ref, log = self.ref, self.log
+        if self.index:
+            self._evict(blocks, request)
         for block in blocks:
-            if tag[block]:
-                if log is not None:
-                    log.add(Op.EVICT, request, block, tag[block] // self.groups)
-                self._forget(block)
             assert not ref[block], "a free block has a reference"
             ref[block] = 1
             if log is not None:
                 log.add(Op.TAKE, request, block, group)
         return blocks
+
+    def take_one(self) -> int:
+        """`take(1)` without a log, for the decode path."""
+        block = self.queue.pop_one()
+        if self.tag[block]:
+            self._forget(block)
+        assert not self.ref[block], "a free block has a reference"
+        self.ref[block] = 1
+        return block
+
+    def commit_one(self, block: int, node: int) -> None:
+        """`commit` of one block of a pool with one group."""
+        assert not self.tag[block], "a block that has a hash was committed again"
+        self.tag[block] = node
+        if self.index.setdefault(node, block) != block:
+            self.twins.setdefault(node, []).append(block)
+
+    def _evict(self, blocks: Sequence[int], request: int) -> None:
+        """Take the hashes of `blocks` out of the prefix index: the usual case in place, a duplicate by `_forget`."""
+        tags, index, twins, release, groups = self.tag, self.index, self.twins, self.chain.release, self.groups
+        for block in blocks:
+            tag = tags[block]
+            if not tag:
+                continue
+            if self.log is not None:
+                self.log.add(Op.EVICT, request, block, tag // groups)
+            if tag in twins:
+                self._forget(block)
+            else:
+                tags[block] = 0
+                del index[tag]
+                release(tag // groups)
 
     def touch(self, block: int) -> None:
         """One more reference; a block without any leaves the free queue."""
@@ -94,15 +122,14 @@ class BlockPool:
             for block in tail:
                 self.log.add(Op.TAIL, request, block)
 
-    def commit(self, block: int, node: int, group: int = 0) -> None:
-        """Make a full block findable under `node`; a block that carries a hash already is never committed again."""
-        assert not self.tag[block], "a block that has a hash was committed again"
-        tag = self.tag[block] = node * self.groups + group
-        self.chain.hold(node)
-        if tag in self.index:
-            self.twins.setdefault(tag, []).append(block)
-        else:
-            self.index[tag] = block
+    def commit(self, blocks: Sequence[int], nodes: Sequence[int], group: int = 0) -> None:
+        """Make full blocks findable under their `nodes`, of which each block is already a user in group 0."""
+        tags, index, groups = self.tag, self.index, self.groups
+        for block, node in zip(blocks, nodes, strict=True):
+            assert not tags[block], "a block that has a hash was committed again"
+            tag = tags[block] = node * groups + group
+            if index.setdefault(tag, block) != block:
+                self.twins.setdefault(tag, []).append(block)
 
     def _forget(self, block: int) -> None:
         """Take a block out of the prefix index; the next duplicate, if any, is found in its place."""

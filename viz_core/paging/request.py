@@ -23,8 +23,8 @@ class Request:
     """
 
     __slots__ = (
-        "arrival", "committed", "computed", "given", "held", "hit_tokens", "index", "length", "max_tokens", "name",
-        "node", "preemptions", "priority", "prompt", "quiet", "salt", "tables", "tokens",
+        "anchor", "arrival", "committed", "computed", "given", "held", "hit_tokens", "index", "length", "max_tokens",
+        "name", "node", "preemptions", "priority", "prompt", "quiet", "salt", "tables", "tokens",
     )  # fmt: skip
 
     def __init__(
@@ -56,7 +56,7 @@ class Request:
     def clear(self, groups: int) -> None:
         """Nothing computed, nothing held: a fresh or a preempted request."""
         self.computed = self.committed = self.quiet = 0
-        self.node = ROOT
+        self.node = self.anchor = ROOT  # the chain's node of the last committed block, and the one kept from pruning
         self.held = False
         self.tables = [array("i") for _ in range(groups)]
 
@@ -65,11 +65,15 @@ class Request:
         self.tokens.append(token)
         self.length += 1
 
-    def key(self, block: int, size: int) -> Key:
-        """What full block `block` of `size` tokens holds, as the hash chain names it."""
+    def keys(self, first: int, last: int, size: int) -> Sequence[Key]:
+        """What full blocks `first` … `last` − 1 of `size` tokens hold, as the hash chain names it."""
         if self.given is None:
-            return self.tokens[block * size : block * size + size].tobytes()
-        return self.given[block] if block < len(self.given) else (self.name, block)
+            raw, width = self.tokens[first * size : last * size].tobytes(), 4 * size
+            if last - first == 1:
+                return (raw,)
+            return [raw[at : at + width] for at in range(0, len(raw), width)]
+        known = self.given[first:last]
+        return [*known, *((self.name, at) for at in range(first + len(known), last))]
 
     @property
     def table(self) -> array[int]:

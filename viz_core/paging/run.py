@@ -12,6 +12,7 @@ from viz_core.paging.manager import BlockManager
 from viz_core.paging.request import Request
 from viz_core.paging.scenario import MOST_STEPS, Act, Scenario, Vocabulary
 from viz_core.paging.scheduler import Scheduler
+from viz_core.paging.serve import serve
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +48,7 @@ def _run_requests(scenario: Scenario, log: Log) -> None:
         )
         for i, ask in asks
     )
-    scheduler.run(arrivals, MOST_STEPS)
+    serve(scheduler, arrivals, MOST_STEPS)
 
 
 class _Script:

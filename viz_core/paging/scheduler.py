@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from bisect import insort
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 
 from viz_core.i18n import Problem
 from viz_core.paging.config import PoolConfig, SchedulerConfig
@@ -109,8 +109,12 @@ class Scheduler:
         """Allocate, preempting others until it fits or the request preempts itself: (fits, its index, budget
         returned).
         """
-        returned = 0
-        while not self.manager.allocate(request, count, lookahead=self.config.lookahead):
+        returned, lookahead = 0, self.config.lookahead
+        while not (
+            self.manager.decode(request)
+            if count == 1 and not lookahead
+            else self.manager.allocate(request, count, lookahead=lookahead)
+        ):
             victim = max(self.running, key=_rank) if self.by_priority else self.running[-1]
             index = self.running.index(victim)
             del self.running[index]
@@ -160,18 +164,18 @@ class Scheduler:
             budget -= count
 
     def update(self, plan: StepPlan) -> list[Request]:
-        """After the forward pass: a request that has computed all it has samples one token; the finished give back
-        their blocks.
-        """
+        """After the forward pass: who has computed all it has samples a token; the finished give back their blocks."""
         finished: list[Request] = []
-        limit = self.manager.max_len
+        limit, sample, log, granted = self.manager.max_len, self.sample, self.log, plan.granted
         for request in self.running:
-            if request.computed < request.length or request.name not in plan.granted:
+            length = request.length
+            if request.computed < length or request.name not in granted:
                 continue
-            request.append(self.sample(request))
-            if self.log is not None:
-                self.log.add(Op.SAMPLE, request.index, value=request.length)
-            if request.length - request.prompt >= request.max_tokens or request.length >= limit:
+            request.tokens.append(sample(request))
+            request.length = length = length + 1
+            if log is not None:
+                log.add(Op.SAMPLE, request.index, value=length)
+            if length - request.prompt >= request.max_tokens or length >= limit:
                 finished.append(request)
         if finished:
             self._finish(finished, plan)
@@ -193,15 +197,3 @@ class Scheduler:
         if self.log is not None:
             self.log.step += 1
         return plan
-
-    def run(self, arrivals: Iterable[Request], max_steps: int = 1_000_000) -> None:
-        """Step until all `arrivals` (sorted by `arrival`) have finished; a Problem when nothing can move any more."""
-        pending = deque(arrivals)
-        while pending or self.waiting or self.running:
-            while pending and pending[0].arrival[0] <= self.steps:
-                self.add(pending.popleft())
-            plan = self.step()
-            if not plan.granted and not plan.preempted and not pending:
-                raise Problem("paging_stuck", step=self.steps)
-            if self.steps >= max_steps:
-                raise Problem("paging_too_long", steps=max_steps)
