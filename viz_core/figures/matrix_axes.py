@@ -29,7 +29,7 @@ def step_for(widths: Sequence[float], cell: float) -> int:
     """Label every how many positions, so that no label touches the next one on a pitch of `cell` px."""
     for step in STEPS:
         shown = widths[::step]
-        if all((a + b) / 2 + 4 <= step * cell for a, b in pairwise(shown)):
+        if all((a + b) / 2 + 2 <= step * cell for a, b in pairwise(shown)):
             return step
     return max(STEPS[-1], len(widths))
 
@@ -53,7 +53,7 @@ class Grid:
 
 def grid(look: Look, rows: Labels, columns: Labels, side: float) -> Grid:
     """Fits a matrix with its labels into the look's width and at most `side` px of height."""
-    size, longest = look.size(12), 8 if look.phone else LONGEST
+    size, longest = look.size(label_size(look, rows, columns)), 8 if look.phone else LONGEST
     across, down = ([text_px(text[:longest], size) for text in axis.texts] for axis in (columns, rows))
     left = max(down) + look.px(16)
     room = max(look.width - left - look.px(72), look.px(80))
@@ -75,13 +75,18 @@ def grid(look: Look, rows: Labels, columns: Labels, side: float) -> Grid:
     )
 
 
+def label_size(look: Look, rows: Labels, columns: Labels) -> float:
+    """Tokens are set larger where there are few and room for them."""
+    return 14 if max(len(rows), len(columns)) <= 24 and not look.phone else 12
+
+
 def axes(look: Look, rows: Labels, columns: Labels, fit: Grid) -> Parts:
     """Layout entries xaxis, yaxis (visible) and xaxis2, yaxis2 (hover) of a matrix drawn with row 0 on top."""
     bare: Parts = {"showgrid": False, "zeroline": False, "ticks": "", "tickmode": "array", "constrain": "domain"}
     bare |= {"fixedrange": True}
     across = bare | {"range": [-0.5, len(columns) - 0.5], "constraintoward": "left"}
     down = bare | {"range": [len(rows) - 0.5, -0.5], "constraintoward": "top"}
-    seen: Parts = {"tickfont": look.text(12), "showticklabels": True}
+    seen: Parts = {"tickfont": look.text(label_size(look, rows, columns)), "showticklabels": True}
     hidden: Parts = {"showticklabels": False}
     shape = {"scaleanchor": "x", "scaleratio": round(fit.height / fit.width, 4)}
     named = _ticks(columns, fit.column_step, fit.longest)

@@ -68,10 +68,15 @@ def numbers(look: Look, values: NDArray[np.floating], end: float, signed: bool, 
 def _letters(
     look: Look, values: NDArray[np.floating], rows: NDArray[np.intp], columns: NDArray[np.intp], colour: str
 ) -> Parts:
-    texts = [f"{value:.2f}".replace("-", "−") for value in values[rows, columns]]
+    texts = [_short(value) for value in values[rows, columns].tolist()]
     trace: Parts = {"type": "scatter", "mode": "text", "xaxis": "x2", "yaxis": "y2", "hoverinfo": "skip"}
     trace |= {"x": columns.tolist(), "y": rows.tolist(), "text": texts}
     return trace | {"textfont": {"family": MONO, "size": look.size(12), "color": colour}} | undimmed(colour)
+
+
+def _short(value: float) -> str:
+    """Two decimals, or a dot where they would all be 0: the large ones are what the eye looks for."""
+    return f"{value:.2f}".replace("-", "−") if abs(value) >= 0.005 else "·"
 
 
 def undimmed(colour: str) -> Parts:

@@ -69,7 +69,7 @@ def timeline(
         yaxis=axis(look, "", grid=True, type="log", range=shown_range(up, y), domain=[0, SPLIT], **ticks(y)),
         yaxis2=bare,
         margin={"l": 8, "r": round(_right(look, ridges)), "t": round(look.px(28)), "b": 8},
-        annotations=[*_names(look, segments, starts), *_ridge_names(look, ridges, up, height), _intensity_name(look)],
+        annotations=[_names(look, segments), *_ridge_names(look, ridges, up, height), _intensity_name(look)],
         shapes=[_ridge(look, ridge) for ridge in ridges],
     )
 
@@ -110,18 +110,14 @@ def _hover(look: Look, segment: Segment, ridges: Sequence[Ridge]) -> str:
     return "<br>".join(lines)
 
 
-def _names(look: Look, segments: Sequence[Segment], starts: Starts) -> list[Parts]:
-    """Prefill and decode, each named above its first bar."""
-    out = []
+def _names(look: Look, segments: Sequence[Segment]) -> Parts:
+    """Prefill and decode in a line above the bars, with how many tokens each computes."""
+    words = []
     for kind in HUE:
-        chosen = [i for i, segment in enumerate(segments) if segment.kind == kind]
-        if chosen:
-            tokens = t("figure.tokens", look.lang, n=f"{sum(segments[i].tokens for i in chosen):,}")
+        if tokens := sum(segment.tokens for segment in segments if segment.kind == kind):
             dot = f'<span style="color:{look.theme.fill(HUE[kind])}">■</span>'
-            text = f"{dot} {t(f'figure.{kind}', look.lang)} · {tokens}"
-            side = {"xref": "x", "xanchor": "left", "yanchor": "bottom", "font": look.text()}
-            out.append(note(look, text, float(starts[chosen[0]]), 1, **side))
-    return out
+            words.append(f"{dot} {t(f'figure.{kind}', look.lang)} · {t('figure.tokens', look.lang, n=f'{tokens:,}')}")
+    return note(look, "    ".join(words), 0, 1, xanchor="left", yanchor="bottom", font=look.text())
 
 
 def _ridge(look: Look, ridge: Ridge) -> Parts:
