@@ -9,6 +9,7 @@ from tiny_model import tiny
 from viz_core.i18n import Problem
 from viz_core.model import probes
 from viz_core.model.capture import Capture
+from viz_core.model.importance import value_weighted
 from viz_core.model.library import load
 from viz_core.model.streaming import perplexity, window_with_sinks
 
@@ -115,3 +116,25 @@ def test_the_bundled_model_reads_text_better_than_noise() -> None:
     text = load("bundled").encode("And God said unto Moses, Go down, and speak unto the children of Israel, saying, ")
     noise = [0, *np.random.default_rng(0).integers(300, 4000, len(text) - 1).tolist()]
     assert perplexity(model, text, first=4) < 0.1 * perplexity(model, noise, first=4)
+
+
+@pytest.mark.parametrize("variant", ["llama", "biased"])
+def test_value_weighting_is_the_size_of_what_each_key_adds(variant: str) -> None:
+    model, tensors = tiny(variant)
+    capture, d = Capture(), model.config.d_head
+    model.forward([0, 5, 17, 17, 2, 40], capture=capture)
+    w_o = tensors["model.layers.1.self_attn.o_proj.weight"].T[4 * d : 5 * d]
+    weights, values = capture.head(1, 4).weights, capture.v[1][capture.kv_head(1, 4)]
+    sizes = np.linalg.norm(weights[..., None] * (values @ w_o), axis=-1)
+    shares = value_weighted(model, capture, 1, 4)
+    assert np.allclose(shares, sizes / sizes.sum(1, keepdims=True), atol=1e-5)
+    assert not np.allclose(shares, weights, atol=1e-2)
+    assert np.all(shares[~np.tri(6, dtype=bool)] == 0)
+
+
+def test_a_key_without_a_value_adds_nothing() -> None:
+    model, _ = tiny()
+    capture = Capture()
+    model.forward([0, 5, 17], capture=capture)
+    capture.v[0][:] = 0
+    assert not value_weighted(model, capture, 0, 0).any()
