@@ -9,7 +9,7 @@ from string import Formatter
 import pytest
 
 from tests import source
-from viz_core.i18n import LANGS, Lang, Problem, as_lang, catalogue, langs_agree, t
+from viz_core.i18n import LANGS, Lang, Problem, as_lang, catalogue, langs_agree, t, terms
 
 HAN = re.compile(r"[\u4e00-\u9fff]")
 OWN = {  # Han that is data, not a sentence: the names of the languages, the demo's tokens
@@ -65,6 +65,12 @@ def test_texts_are_tidy(lang: Lang) -> None:
         assert "!" not in text and "！" not in text, key
         if lang == "zh" and HAN.search(text):
             assert not re.search(r"[\u4e00-\u9fff][,;:?](\s|$)", text), f"{key}: half-width punctuation in {text!r}"
+
+
+def test_one_term_a_notion() -> None:
+    """Chinese texts use the words of the table of terms, never their rivals."""
+    texts = catalogue("zh")
+    assert [(key, word) for key, text in texts.items() for term in terms() for word in term.avoid if word in text] == []
 
 
 def test_messages_are_short() -> None:

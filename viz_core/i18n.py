@@ -8,6 +8,7 @@ choose a language: they raise `Problem(key, **params)` and the app shows it in t
 from __future__ import annotations
 
 import tomllib
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Literal
@@ -71,6 +72,22 @@ class Problem(ValueError):
 
     def __str__(self) -> str:
         return self.text("en")
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """One notion of the field in both languages, and Chinese words that are not to be used for it."""
+
+    en: str
+    zh: str
+    avoid: tuple[str, ...]
+
+
+@cache
+def terms() -> tuple[Term, ...]:
+    """The one table of terms, `locales/terms.toml`."""
+    rows = tomllib.loads((FOLDER / "terms.toml").read_text(encoding="utf-8"))["term"]
+    return tuple(Term(row["en"], row["zh"], tuple(row["avoid"])) for row in rows)
 
 
 def langs_agree() -> list[str]:

@@ -12,7 +12,7 @@ from viz_core.ui import link
 from viz_core.ui.params import Choice, Fixed, Line, Live, Param, Switch, Whole
 from viz_core.ui.scene import Bench
 
-FEW = 5  # as many options stand side by side; more go into a list
+FEW, ROOM = 5, 44  # as many options, and letters in them, stand side by side; more go into a list
 
 
 def value_of(param: Fixed) -> Any:
@@ -35,7 +35,8 @@ def _choice(param: Choice, lang: Lang, common: Mapping[str, Any]) -> Any:
         key = f"option.{param.name}.{code}"
         return t(key, lang) if has(key) else code
 
-    if len(param.options) <= FEW:
+    letters = sum(2 if ord(c) > 0x2E7F else 1 for code in param.options for c in shown(code))
+    if not param.listed and len(param.options) <= FEW and letters <= ROOM:
         return st.segmented_control(options=param.options, format_func=shown, required=True, **common)
     return st.selectbox(options=param.options, format_func=shown, **common)
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import pandas as pd
 import streamlit as st
 
-from viz_core.i18n import Lang, t
+from viz_core.i18n import Lang, t, terms
 from viz_core.ui import language, link, shell, style, watch, workbench
 from viz_core.ui.registry import PAGES, page_of
 from viz_core.ui.render import body
@@ -38,6 +39,9 @@ def _pages(lang: Lang) -> None:
     for place, other in list(zip(shell.pages(lang), PAGES, strict=True))[1:]:
         line = t("shell.page_line", lang, title=place.title, help=t(f"page.{other.id}.help", lang))
         st.page_link(place, label=line, icon=other.icon)
+    with st.expander(t("shell.terms", lang)):
+        columns = {language.NAMES[code]: [getattr(term, code) for term in terms()] for code in ("zh", "en")}
+        st.dataframe(pd.DataFrame(columns), hide_index=True, width="content", key="terms")
 
 
 def _chosen(page: str, ids: list[str]) -> int:

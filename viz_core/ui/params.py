@@ -14,6 +14,7 @@ class Choice:
     name: str
     options: tuple[str, ...]
     default: str
+    listed: bool = False  # as a list even where few options could stand side by side
 
     def parse(self, raw: str) -> str | None:
         """The option that a link names, if it is one."""

@@ -15,7 +15,7 @@ NAMES = ("model", "prompt", "seed", models.PRECISION.name, models.WHERE.name)
 
 
 def _model() -> Choice:
-    return Choice("model", models.options(), models.options()[0])
+    return Choice("model", models.options(), models.options()[0], listed=True)
 
 
 def _more(lang: Lang) -> tuple[Fixed, ...]:
