@@ -127,7 +127,8 @@ BAD = {
     '{"blocks":9,"block_size":4,"script":[{"op":"add","request":7,"prompt":1}]}': "paging_scenario_name",
     '{"blocks":9,"block_size":4,"script":[{"op":"add","request":"A","prompt":50}]}': "paging_never_fits",
     '{"blocks":9,"block_size":4,"requests":[{"request":"A","prompt":50}]}': "paging_never_fits",
-    '{"blocks":9,"block_size":4,"requests":[{"request":"A","prompt":5},{"request":"A","prompt":5}]}': "paging_duplicate",
+    '{"blocks":9,"block_size":4,"requests":[{"request":"A","prompt":5},{"request":"A","prompt":5}]}':
+        "paging_duplicate",
     '{"blocks":9,"block_size":4,"requests":[{"request":"A","prompt":5,"output":90000}]}': "paging_stuck",
     '{"blocks":9,"block_size":4,"requests":[{"request":"A","prompt":5,"output":100000000}]}': "paging_number",
     '{"blocks":9,"block_size":4,"script":[{"op":"finish","request":"A"}]}': "paging_not_there",

@@ -13,6 +13,7 @@ import numpy as np
 
 from viz_core.attention.dense import dense
 from viz_core.quantizers.format import Format
+from viz_core.quantizers.layout import BlockSize
 from viz_core.quantizers.minifloat import E4M3
 from viz_core.quantizers.registry import scaled
 from viz_core.quantizers.rescale import random_signs, rotate
@@ -30,7 +31,7 @@ class Fp8:
 
 def rounded(x: np.ndarray, block: int | None) -> np.ndarray:
     """`x` (n, d) in E4M3 with one float32 scale for `block` rows."""
-    size = "tensor" if block is None else block * x.shape[1]
+    size: BlockSize = "tensor" if block is None else block * int(x.shape[1])
     return scaled(E4M3, size).round(x.reshape(-1)).reshape(x.shape)
 
 
@@ -60,6 +61,6 @@ def outlier_input(n: int, d: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray
 def rmse(n: int = 1024, d: int = 128, seed: int = 0) -> dict[str, float]:
     """Root mean squared error against float64 attention: per tensor, per block, rotated, and both (FA3)."""
     q, k, v = outlier_input(n, d, seed)
-    exact = dense(*(x.astype(np.float64) for x in (q, k, v))).out
+    exact = dense(q.astype(np.float64), k.astype(np.float64), v.astype(np.float64)).out
     ways = {"tensor": Fp8(), "block": Fp8(128), "rotated": Fp8(None, True), "both": Fp8(128, True)}
     return {name: float(np.sqrt(np.mean((attend_fp8(q, k, v, how) - exact) ** 2))) for name, how in ways.items()}

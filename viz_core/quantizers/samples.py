@@ -16,7 +16,7 @@ PATH = Path(__file__).parent / "data" / "minilm.npz"
 REAL = ("ffn_in", "ffn_out", "query")
 """Slices of all-MiniLM-L6-v2, see data/README.md."""
 MADE = ("normal", "heavy", "outliers", "one_sided")
-"""Generated: normal; Student t, 3 degrees of freedom; normal with one value in a thousand 30 times as large; |normal|."""
+"""Generated: normal; Student t (3 degrees of freedom); normal with one value in a thousand × 30; |normal|."""
 SAMPLES = (*REAL, *MADE)
 SHAPE = (256, 512)
 
