@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import json
+import re
+import shutil
 from collections import Counter
+from pathlib import Path
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -10,6 +14,7 @@ from streamlit.testing.v1 import AppTest
 from tests.scenes import all_scenes
 from tests.source import ROOT
 from viz_core.i18n import LANGS, Lang, t
+from viz_core.model.library import BUNDLED
 from viz_core.ui.registry import PAGES, PageInfo
 
 pages = pytest.mark.parametrize("page", PAGES, ids=lambda p: p.id)
@@ -87,3 +92,25 @@ def test_odd_links_fall_back(query: dict[str, str]) -> None:
     for page in PAGES:
         at = opened(page.script, **query)
         assert not at.exception and at.header
+
+
+@pytest.mark.parametrize("what", ["nothing", "empty", "torn", "other", "missing"])
+def test_a_model_that_cannot_be_read(what: str, tmp_path: Path) -> None:
+    """One plain sentence that names what is wrong; the page goes on with the last model that worked."""
+    folder = tmp_path / "model"
+    if what != "missing":
+        shutil.copytree(BUNDLED, folder, ignore=shutil.ignore_patterns("training"))
+    weights = folder / "model.safetensors"
+    if what == "nothing":
+        weights.unlink()
+    elif what == "empty":
+        weights.write_bytes(b"")
+    elif what == "torn":
+        weights.write_bytes(weights.read_bytes()[:100_000])
+    elif what == "other":
+        config = json.loads((folder / "config.json").read_text())
+        (folder / "config.json").write_text(json.dumps(config | {"model_type": "mamba"}))
+    at = opened("pages/attention.py", lang="zh", model="path", path=str(folder))
+    assert not at.exception and at.metric
+    assert len(at.warning) == 1 and re.search(r"[\u4e00-\u9fff].*。", at.warning[0].value)
+    assert what != "other" or "mamba" in at.warning[0].value
