@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import math
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -15,10 +16,11 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from tests.traces import WORDS, any_trace, blocks, cache
+from viz_core.figures.theme import DARK, LIGHT
 from viz_core.trace import Series, Trace
 from viz_core.trace_codec import decode, encode
 from viz_core.trace_numbers import shown, unit
-from viz_core.ui.player import payload, script, trace_html
+from viz_core.ui.player import payload, script, style, trace_html
 
 PLAYER = Path(__file__).parents[1] / "viz_core" / "ui" / "player"
 NODE = shutil.which("node")
@@ -43,7 +45,8 @@ for (const job of JSON.parse(readFileSync(0, "utf8"))) {
 
 
 LAY_OUT = """
-import { bucketOf, layout, spot } from "PLAYER/layout.js";
+import { bucketOf } from "PLAYER/fit.js";
+import { layout, spot } from "PLAYER/layout.js";
 for (const { header, width, em } of JSON.parse(readFileSync(0, "utf8"))) {
   const plan = layout(header, width, { em, legend: [{ text: "computed now" }, { text: "本步计算" }] });
   console.log(JSON.stringify({ height: plan.height, lanes: plan.lanes.map((lane) => ({
@@ -151,3 +154,14 @@ def test_the_page_of_its_own_loads_nothing() -> None:
     page = trace_html(cache(), "zh")
     assert "http" not in page.replace("http://www.w3.org/", "") and "import " not in page.split("<script", 1)[1]
     assert base64.b64encode(payload(cache(), "zh")).decode() in page
+
+
+def test_the_hues_and_letters_are_those_of_the_figures() -> None:
+    """The style sheet repeats the theme's colours; both must stay the same."""
+    for i in range(6):
+        colours = re.search(
+            rf"\.h{i + 1} \{{ --hue: light-dark\((.*), (.*)\); --letter: light-dark\((.*), (.*)\); }}", style()
+        )
+        assert colours
+        wanted = (LIGHT.hues[i], DARK.hues[i], LIGHT.letters[i], DARK.letters[i])
+        assert colours.groups() == tuple(colour.lower() for colour in wanted)

@@ -62,7 +62,8 @@ class Lane:
     """A run of `count` cells with ids `first` … `first + count - 1`.
 
     `labels` stand in the cells, `under` below them. `columns` = 0 lets the cells flow and wrap; otherwise they form a
-    grid of that many columns with optional names of rows and columns. `full` is a cell's size for the plane `fill`.
+    grid of that many columns with optional names of rows and columns; one column with row names is a list, such as
+    lines of code, each lit while its cell is HELD or COMPUTED. `full` is a cell's size for the plane `fill`.
     """
 
     label: Label

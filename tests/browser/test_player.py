@@ -13,9 +13,10 @@ import pytest
 from tests.traces import blocks, cache
 from viz_core.trace import State
 from viz_core.trace_codec import decode, encode
+from viz_core.ui.player import trace_html
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Locator, Page
+    from playwright.sync_api import Browser, Locator, Page
 
 pytestmark = pytest.mark.browser
 APP = Path(__file__).parent / "player_app.py"
@@ -174,3 +175,41 @@ def test_a_reported_step_that_comes_back_does_not_move_the_reader(visit: Visit) 
     root.page.get_by_text("reported 4").wait_for()
     root.page.get_by_role("button", name="to step 1").click()
     at(root, 1)
+
+
+def test_the_page_of_its_own_plays_offline(chromium: Browser, tmp_path: Path) -> None:
+    (tmp_path / "blocks.html").write_text(trace_html(blocks(64, 3000), "zh", start=2000), encoding="utf-8")
+    context = chromium.new_context(offline=True)
+    page = context.new_page()
+    page.goto((tmp_path / "blocks.html").as_uri())
+    root = opened(page)
+    at(root, 2000)
+    page.locator(".figure").focus()
+    page.keyboard.press("End")
+    at(root, 2999)
+    assert states(root, 0) == [State(v).name.lower() for v in blocks(64, 3000).state(2999)["state"][:64]]
+    context.close()
+
+
+def test_larger_type_makes_larger_labels_and_nothing_leaves_the_page(visit: Visit) -> None:
+    root = opened(visit(APP, "?trace=blocks"))
+    before = root.locator(".lane .name").first.bounding_box()
+    root.page.add_style_tag(content="html { font-size: 24px; }")
+    root.page.wait_for_function("e => e.querySelector('.body').getBBox().height > 50", arg=root.element_handle())
+    after = root.locator(".lane .name").first.bounding_box()
+    assert before and after and after["height"] > 1.3 * before["height"]
+    sizes = root.locator(".drawing text").evaluate_all("all => all.map(e => parseFloat(getComputedStyle(e).fontSize))")
+    assert min(sizes) >= 18
+    assert root.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_cells_are_read_by_keys(visit: Visit) -> None:
+    root = opened(visit(APP, "?trace=blocks"))
+    root.locator(".figure").focus()
+    detail = root.locator(".detail")
+    assert detail.inner_text().startswith("Point at")
+    for name in ("P0", "P1", "P2"):
+        root.page.keyboard.press("ArrowDown")
+        assert f"pool · {name} · free" in detail.inner_text()
+    root.page.keyboard.press("ArrowUp")
+    assert "P1" in detail.inner_text()

@@ -37,7 +37,7 @@ player({{ data, parentElement: document.querySelector("main"), setStateValue() {
 </html>
 """
 HERE = Path(__file__).parent
-MODULES = ("film", "layout", "cells", "lines", "figure", "controls", "save", "player")
+MODULES = ("film", "text", "fit", "layout", "cells", "lines", "figure", "controls", "save", "player")
 
 
 @cache

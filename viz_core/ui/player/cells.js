@@ -1,6 +1,7 @@
 // Draws cells. A cell's look is a handful of numbers; a class names them and the style sheet gives the colours.
 
-import { measure } from "./layout.js";
+import { typeOf } from "./fit.js";
+import { cut, measure } from "./text.js";
 
 const SVG = "http://www.w3.org/2000/svg";
 export const STATES = ["empty", "free", "held", "computed", "reused", "evicted", "masked"];
@@ -88,11 +89,17 @@ export class Cell {
       this.body.after(this.lines);
       this.lines.setAttribute("d", hatch(w, h, Math.max(4, h / 7), now.hashed));
     }
-    const shared = now.ref > 1 && this.size >= 20;
+    const shared = now.ref > 1 && this.size >= 24;
+    this.raise(shared && this.size < 44 ? 6 * this.em : 0);
     if (this.extra("refs", shared, () => node("text", { class: "refs", x: w - 3, y: h - 8 * this.em }))) {
       this.refs.textContent = `×${now.ref}`;
     }
     this.ring("cursor", now.cursor);
+  }
+
+  // Make room for a reference count under the letter of a small cell.
+  raise(up) {
+    for (const text of [this.label, this.on]) text?.setAttribute("y", this.h / 2 - up);
   }
 
   // A ring around the cell: where the step looks, what the reader points at, and its like.
@@ -110,21 +117,14 @@ export class Cell {
 
   letter(parent, kind) {
     const made = node("text", { class: kind, x: this.w / 2, y: this.h / 2 }, parent);
-    made.style.fontSize = `${this.type() * this.em}px`;
+    made.style.fontSize = `${typeOf(this.size) * this.em}px`;
     return made;
   }
 
-  type() {
-    return this.size >= 52 ? 18 : this.size >= 36 ? 16 : this.size >= 24 ? 14 : 12;
-  }
-
-  // The text, cut with an ellipsis where the cell is too narrow.
+  // The text as far as the cell holds it; in a small cell all of it or nothing.
   short(text) {
-    const room = Math.max(1, (this.w - 4) / (this.type() * this.em));
-    if (this.size < 28 && measure(text) > room) return "";
-    let out = text;
-    while (measure(out) > room && out.length > 1) out = [...out].slice(0, out.endsWith("…") ? -2 : -1).join("") + "…";
-    return out;
+    const room = Math.max(1, (this.w - 4) / (typeOf(this.size) * this.em));
+    return this.size < 28 && measure(text) > room ? "" : cut(text, room);
   }
 
   // The filled part lies over the body, with its own letter, and a nested svg cuts both at the fill.

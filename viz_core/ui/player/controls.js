@@ -13,7 +13,7 @@ const icon = (name) => `<svg viewBox="0 0 24 24" aria-hidden="true" class="icon 
 
 const SKELETON = `
 <div class="figure" tabindex="0" role="group"><svg class="drawing"></svg></div>
-<p class="detail"></p>
+<p class="detail" aria-live="polite"></p>
 <div class="bar">
   <div class="buttons">${["first", "back", "play", "forward", "last"].map((name) =>
     `<button type="button" data-do="${name}">${icon(name)}</button>`).join("")}</div>

@@ -1,7 +1,8 @@
 // The figure: lanes of cells, legend and series in one SVG, laid out anew whenever the width changes.
 
 import { Cell, STATES, blend, look, node } from "./cells.js";
-import { bucketOf, layout, spot } from "./layout.js";
+import { bucketOf, listed } from "./fit.js";
+import { layout, spot } from "./layout.js";
 import { Chart } from "./lines.js";
 
 // What the legend explains: named hues, then the states and marks that occur in this trace.
@@ -45,7 +46,7 @@ export class Figure {
   lane(place) {
     const g = node("g", { class: place.size < 17 ? "lane tiny" : "lane" }, this.svg);
     const { lane } = place;
-    node("text", { class: "name", x: this.plan.left ? 0 : 2, y: place.labelY }, g, lane.label);
+    place.name.forEach((line, i) => node("text", { class: "name", x: 0, y: place.labelY + i * place.line }, g, line));
     const view = { place, cells: [] };
     for (let i = 0; i < place.count; i++) {
       const [x, y] = spot(place, i);
@@ -55,8 +56,16 @@ export class Figure {
       view.cells.push(cell);
       if (place.under) node("text", { class: "under", x: x + place.w / 2, y: y + place.h + 12 * this.em }, g, lane.under[i]);
     }
-    this.names(g, place);
+    if (listed(lane)) this.lines(place, view.cells);
+    else this.names(g, place);
     return view;
+  }
+
+  // The lines of a list, which follow the state of their marks.
+  lines(place, cells) {
+    place.lane.rowNames.forEach((line, i) => {
+      node("text", { class: "line", x: place.w + 10 * this.em, y: place.h / 2 }, cells[i].g, line);
+    });
   }
 
   // Names of a grid's rows and columns.

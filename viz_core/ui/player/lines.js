@@ -1,6 +1,7 @@
 // The number series: small charts with a dot at the step.
 
 import { node } from "./cells.js";
+import { cut, widest } from "./text.js";
 
 // The lowest and highest number drawn, over all series that share a scale; zero is on it unless the scale is a logarithm.
 function range(film, one) {
@@ -47,14 +48,15 @@ function extremes(run) {
 export class Chart {
   constructor(parent, film, one, place) {
     Object.assign(this, { film, one, place });
-    const { x, y, w, text, h } = place;
+    const { x, y, w, text, h, em } = place;
     const [low, high] = range(film, one);
     this.x = (step) => (film.steps > 1 ? 4 + (step / (film.steps - 1)) * (w - 8) : w / 2);
     this.y = (value) => 3 + (h - 6) * (1 - (value - low) / (high - low));
     const g = node("g", { class: "chart", transform: `translate(${x} ${y})` }, parent);
-    node("text", { class: "name", x: 4, y: 13 * (text / 18) }, g, one.label);
-    this.value = node("text", { class: "value", x: w - 4, y: 13 * (text / 18) }, g);
-    const plot = node("g", { transform: `translate(0 ${text + 4})` }, g);
+    const longest = widest([0, film.steps >> 1, film.steps - 1].map((step) => film.shown(one, step)));
+    node("text", { class: "name", x: 4, y: 11 * em }, g, cut(one.label, (w - 20) / (14 * em) - longest * 1.1));
+    this.value = node("text", { class: "value", x: w - 4, y: 11 * em }, g);
+    const plot = node("g", { transform: `translate(0 ${text})` }, g);
     node("path", { class: "ground", d: `M4 ${h - 1}H${w - 4}` }, plot);
     const d = path(one.line, this.x, this.y);
     node("path", { class: "ahead", d }, plot);

@@ -3,8 +3,8 @@
 import { asked, event, label, marks, playing, skeleton, usual } from "./controls.js";
 import { Figure } from "./figure.js";
 import { digits, halves, open } from "./film.js";
-import { measure } from "./layout.js";
 import { save } from "./save.js";
+import { measure } from "./text.js";
 
 const CALM = 5; // steps a second above which nothing is tweened
 const REPORT_MS = 600;
@@ -200,6 +200,7 @@ class Player {
     parts.figure.onpointerleave = (leave) => leave.pointerType === "mouse" && this.aim(null);
     this.watcher = new ResizeObserver(() => this.place(false));
     this.watcher.observe(parts.figure);
+    this.watcher.observe(parts.caption); // grows with the type size, which the figure must follow
   }
 
   over(target) {

@@ -1,7 +1,7 @@
 // Saves the frame on the screen as a self-contained SVG: colours, type and caption resolved, nothing to load.
 
-import { measure } from "./layout.js";
 import { node } from "./cells.js";
+import { wrap } from "./text.js";
 
 const KEPT = [
   "fill", "fill-opacity", "stroke", "stroke-width", "stroke-opacity", "stroke-dasharray", "stroke-linejoin", "opacity", "font-family",
@@ -29,15 +29,6 @@ export function frozen(svg, caption) {
     x: MARGIN, y: height + 2 * MARGIN + 14 + 24 * i, fill: style.color, "font-family": style.fontFamily, "font-size": 16,
   }, out, line));
   return new XMLSerializer().serializeToString(out);
-}
-
-function wrap(text, room) {
-  const lines = [""];
-  for (const word of text.match(/[\u2e80-\uffff]|[^\s\u2e80-\uffff]+\s*|\s+/g) || []) {
-    if (lines.at(-1) && measure(lines.at(-1) + word) > room) lines.push("");
-    lines[lines.length - 1] += word;
-  }
-  return lines;
 }
 
 export function save(svg, caption, header, step) {
