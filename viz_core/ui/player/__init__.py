@@ -37,13 +37,12 @@ player({{ data, parentElement: document.querySelector("main"), setStateValue() {
 </html>
 """
 HERE = Path(__file__).parent
-MODULES = ("film", "text", "fit", "layout", "cells", "lines", "figure", "controls", "save", "player")
 
 
 @cache
 def script() -> str:
     """The player as one module with the default export that Streamlit calls."""
-    joined = "\n".join((HERE / f"{name}.js").read_text(encoding="utf-8") for name in MODULES)
+    joined = "\n".join(path.read_text(encoding="utf-8") for path in sorted(HERE.glob("*.js")))
     joined = re.sub(r"^import .*\n", "", joined, flags=re.MULTILINE)
     return re.sub(r"^export (?!default)", "", joined, flags=re.MULTILINE)
 

@@ -3,6 +3,7 @@
 import { Cell, STATES, blend, look, node } from "./cells.js";
 import { bucketOf, listed } from "./fit.js";
 import { layout, spot } from "./layout.js";
+import { id, members, part } from "./lanes.js";
 import { Chart } from "./lines.js";
 
 // What the legend explains: named hues, then the states and marks that occur in this trace.
@@ -117,17 +118,9 @@ export class Figure {
     return out;
   }
 
-  // The places in its lane that drawn cell `i` stands for.
-  members({ place }, i) {
-    const { lane, run, columns } = place;
-    if (run === 1) return [i];
-    if (!lane.columns) return Array.from({ length: Math.min(run, lane.count - i * run) }, (_, k) => i * run + k);
-    return square(lane, Math.floor(i / columns) * run, (i % columns) * run, run);
-  }
-
   lookOf(view, i) {
     const { lane } = view.place;
-    const looks = this.members(view, i).map((k) => look(this.film, lane, id(lane, k), lane.labels[k], this.letters));
+    const looks = members(view.place, i).map((k) => look(this.film, lane, id(lane, k), lane.labels[k], this.letters));
     return looks.length === 1 ? looks[0] : blend(looks);
   }
 
@@ -172,17 +165,17 @@ export class Figure {
   describe(view, i) {
     const { lane } = view.place;
     const { words } = this;
-    const members = this.members(view, i);
+    const places = members(view.place, i);
     const now = this.lookOf(view, i);
     const hue = this.film.header.hues.find(([number]) => number === now.hue);
     const who = now.hue ? (hue ? hue[2] : this.letters[now.hue]) : "";
     const state = this.film.now.state ? this.film.header.words[now.state] || words.state[STATES[now.state]] : "";
-    const [cell, last] = [id(lane, members[0]), id(lane, members.at(-1))];
-    if (members.length > 1) {
+    const [cell, last] = [id(lane, places[0]), id(lane, places.at(-1))];
+    if (places.length > 1) {
       const range = filled(words.several, { first: cell - lane.first, last: last - lane.first });
       return [lane.label, range, who, state].filter(Boolean).join(" · ");
     }
-    const name = lane.under[members[0]] || lane.labels[members[0]] || (lane.columns ? "" : `#${cell - lane.first}`);
+    const name = lane.under[places[0]] || lane.labels[places[0]] || (lane.columns ? "" : `#${cell - lane.first}`);
     const detail = this.film.value("detail", cell);
     return [
       lane.label, name, this.film.header.texts[this.film.value("text", cell)], who, state,
@@ -194,38 +187,6 @@ export class Figure {
 }
 
 const filled = (text, values) => text.replace(/\{(\w+)\}/g, (_, name) => values[name]);
-
-// The cell in place `k` of a lane; a lane that shows a part of another lists its cells.
-const id = (lane, k) => (lane.ids ? lane.ids[k] : lane.first + k);
-
-// The places of a grid in the square of `side` at a row and column, as far as the grid goes.
-function square(lane, row, column, side) {
-  const out = [];
-  for (let r = row; r < row + side; r++) {
-    for (let c = column; c < Math.min(column + side, lane.columns); c++) {
-      if (r * lane.columns + c < lane.count) out.push(r * lane.columns + c);
-    }
-  }
-  return out;
-}
-
-// A lane of the cells around bucket `i`: 256 in a row, or 16 × 16.
-function part({ lane, run, columns }, i) {
-  const side = 16;
-  const start = (at, step) => Math.floor((at * run) / step) * step;
-  const row = lane.columns ? start(Math.floor(i / columns), side) : 0;
-  const column = lane.columns ? start(i % columns, side) : 0;
-  const first = start(i, side * side);
-  const places = lane.columns
-    ? square(lane, row, column, side)
-    : Array.from({ length: Math.min(side * side, lane.count - first) }, (_, k) => first + k);
-  const pick = (list) => (list.length ? places.map((k) => list[k]) : list);
-  return {
-    ...lane, ids: places.map((k) => id(lane, k)), count: places.length, columns: lane.columns && Math.min(side, lane.columns - column),
-    labels: pick(lane.labels), under: pick(lane.under), keys: pick(lane.keys),
-    rowNames: lane.rowNames.slice(row, row + side), columnNames: lane.columnNames.slice(column, column + side),
-  };
-}
 
 function keep(old, values) {
   if (!old) return values.slice();

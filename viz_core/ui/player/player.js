@@ -1,8 +1,10 @@
 // The player: one trace, one step, and the reader's hand. Streamlit calls `player` again with new data on the same page.
 
-import { asked, event, label, marks, playing, skeleton, usual } from "./controls.js";
+import { run } from "./clock.js";
+import { event, label, marks, playing, skeleton, usual } from "./controls.js";
 import { Figure } from "./figure.js";
 import { digits, halves, open } from "./film.js";
+import { listen, neighbour } from "./hand.js";
 import { save } from "./save.js";
 import { measure } from "./text.js";
 
@@ -18,7 +20,11 @@ class Player {
     this.speed = 0;
     this.on = false;
     this.report = () => {};
-    this.listen();
+    root.inert = true; // until there is a film
+    listen(this);
+    this.watcher = new ResizeObserver(() => this.place(false));
+    this.watcher.observe(this.parts.figure);
+    this.watcher.observe(this.parts.caption); // grows with the type size, which the figure must follow
   }
 
   // New data. The step stays where it can, unless Python names another than before or than the player told it last.
@@ -37,6 +43,7 @@ class Player {
 
   insert(film) {
     this.play(false);
+    this.root.inert = false;
     if (!this.film || this.film.steps !== film.steps) this.speed = usual(film.steps);
     Object.assign(this, { film, figure: new Figure(this.parts.svg, film) });
     label(this.parts, film, this.speed);
@@ -130,18 +137,15 @@ class Player {
     this.root.dataset.playing = on;
     if (!on) return this.rest();
     if (this.step === this.film.steps - 1) this.go(0, false);
-    let [last, due] = [performance.now(), 0];
-    const frame = (time) => {
-      if (!this.on || !this.root.isConnected) return;
-      due += (Math.min(100, Math.max(0, time - last)) / 1000) * this.speed;
-      last = time;
-      const whole = Math.floor(due + 1e-6);
-      due -= whole;
-      if (whole) this.go(this.step + whole, this.speed < CALM);
-      if (this.step === this.film.steps - 1) return this.play(false);
-      requestAnimationFrame(frame);
-    };
-    requestAnimationFrame(frame);
+    run((steps) => this.advance(steps), () => this.speed);
+  }
+
+  // Called by the clock once a frame; false stops it.
+  advance(steps) {
+    if (!this.on || !this.root.isConnected) return false;
+    if (steps) this.go(this.step + steps, this.speed < CALM);
+    if (this.step === this.film.steps - 1) this.play(false);
+    return this.on;
   }
 
   act(what) {
@@ -154,17 +158,9 @@ class Player {
     if (what === "play") return this.play(!this.on);
     if (what === "save") return save(this.parts.svg, film.captions.at(step), film.header, step);
     if (what === "zoom" || what === "whole") return this.zoom(what === "zoom" ? this.figure.pointed : null);
-    if (what.startsWith("cell")) return this.walk(what === "cell_back" ? -1 : 1);
+    if (what.startsWith("cell")) return this.aim(neighbour(this.figure, what === "cell_back" ? -1 : 1));
     this.play(false);
     return this.go(moves[what]());
-  }
-
-  // Up and Down read cell after cell through all lanes.
-  walk(way) {
-    const flat = this.figure.views.flatMap((view, lane) => view.cells.map((_, i) => [lane, i]));
-    const [lane, cell] = this.figure.pointed || [];
-    const at = flat.findIndex(([l, c]) => l === lane && c === cell);
-    this.aim(flat[at < 0 ? 0 : Math.max(0, Math.min(flat.length - 1, at + way))]);
   }
 
   zoom(pointed) {
@@ -176,37 +172,6 @@ class Player {
   aim(pointed) {
     this.figure.point(pointed);
     this.say();
-  }
-
-  listen() {
-    const { root, parts } = this;
-    for (const button of parts.buttons) button.onclick = () => this.act(button.dataset.do);
-    parts.range.oninput = () => {
-      this.play(false);
-      this.go(Number(parts.range.value), false);
-    };
-    parts.speed.onchange = () => { this.speed = Number(parts.speed.value); };
-    parts.kinds.onchange = () => marks(parts, this.film);
-    root.onkeydown = (press) => {
-      const what = asked(press, parts);
-      if (!what) return;
-      press.preventDefault();
-      press.stopPropagation();
-      this.act(what);
-    };
-    parts.figure.onpointermove = (move) => this.over(move.target);
-    parts.figure.onpointerdown = (down) => this.over(down.target);
-    parts.figure.onclick = () => this.figure.pointed && this.zoom(this.figure.pointed);
-    parts.figure.onpointerleave = (leave) => leave.pointerType === "mouse" && this.aim(null);
-    this.watcher = new ResizeObserver(() => this.place(false));
-    this.watcher.observe(parts.figure);
-    this.watcher.observe(parts.caption); // grows with the type size, which the figure must follow
-  }
-
-  over(target) {
-    const cell = target.closest("[data-cell]");
-    const pointed = cell ? [Number(cell.dataset.lane), Number(cell.dataset.cell)] : null;
-    if (String(pointed) !== String(this.figure.pointed)) this.aim(pointed);
   }
 
   close() {
