@@ -63,6 +63,14 @@ def test_captions_speak_both_languages() -> None:
     assert decode(encode(trace, "zh")).sentences("captions") == ["已填 3 / 步"]
 
 
+def test_half_a_character_becomes_a_visible_mark() -> None:
+    builder = TraceBuilder()
+    builder.lane("\ud800", 1, labels=["a\udfff"])
+    builder.step("player.first")
+    (lane,) = decode(encode(builder.build(), "en")).header["lanes"]
+    assert (lane["label"], lane["labels"]) == ("\ufffd", ["a\ufffd"])
+
+
 def test_too_many_cells_are_a_sentence() -> None:
     builder = small()
     with pytest.raises(Problem, match=str(MOST_CELLS)):

@@ -9,6 +9,7 @@ columns of parameters; every number is rounded here, once, so that Python and th
 from __future__ import annotations
 
 import json
+import re
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -23,6 +24,7 @@ from viz_core.trace import Label, Lane, Messages, Plane, Series, Text, Trace
 from viz_core.trace_numbers import drawn, shown, unit
 
 PACKED_FROM = 16_384  # bytes; a smaller body is not worth the wait for the browser's inflater
+LONE_SURROGATE = re.compile("[\ud800-\udfff]")  # half a character: no UTF-8 holds it
 NARROW = ("u1", "i1", "u2", "i2", "u4", "i4", "f8")
 Json = dict[str, Any]
 
@@ -140,7 +142,8 @@ def encode(trace: Trace, lang: Lang, extra: Mapping[str, object] | None = None) 
     }  # fmt: skip
     body = b"".join(arrays.parts)
     header |= {"arrays": arrays.index, "packed": len(body) >= PACKED_FROM, **(extra or {})}
-    raw = json.dumps(header, ensure_ascii=False, separators=(",", ":")).encode()
+    text = json.dumps(header, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    raw = LONE_SURROGATE.sub("\ufffd", text).encode()
     raw += b" " * (-len(raw) % 4)
     return len(raw).to_bytes(4, "little") + raw + (zlib.compress(body) if header["packed"] else body)
 

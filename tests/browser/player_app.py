@@ -6,7 +6,13 @@ from tests.traces import blocks, cache
 from viz_core.i18n import as_lang
 from viz_core.ui.player import player
 
-TRACES = {"cache": cache, "blocks": blocks, "long": lambda: blocks(512, 10_000), "huge": lambda: blocks(16_384, 400)}
+TRACES = {
+    "cache": cache,
+    "blocks": blocks,
+    "long": lambda: blocks(512, 10_000),
+    "huge": lambda: blocks(16_384, 400),
+    "odd": lambda: cache("\x00<\u202e&\u200d\x1b"),
+}
 
 lang = as_lang(st.query_params.get("lang", "en"))
 name = st.query_params.get("trace", "cache")

@@ -152,6 +152,23 @@ def test_the_saved_frame_stands_alone(visit: Visit) -> None:
     assert "rgb(202, 127, 91)" in text and "格 0–我" in text
 
 
+def test_odd_tokens_are_text_on_the_page_and_in_the_file(visit: Visit) -> None:
+    root = opened(visit(APP, "?trace=odd"))
+    assert [root.locator(".text").nth(i).evaluate("e => e.textContent") for i in range(2)] == ["\x00", "\x00"]
+    root.get_by_role("button", name="Last step").click()
+    assert "<" in root.locator('[data-lane="0"] .text').nth(1).evaluate("e => e.textContent")
+    with root.page.expect_download() as download:
+        root.get_by_role("button", name="Save").click()
+    ET.fromstring(Path(download.value.path()).read_text(encoding="utf-8"))
+
+
+def test_a_click_on_a_series_goes_there(visit: Visit) -> None:
+    root = opened(visit(APP, "?trace=long"))
+    root.locator(".chart .touch").first.click(position={"x": 100, "y": 30})
+    width = root.locator(".chart .touch").first.evaluate("e => e.getBBox().width")
+    assert abs(int(root.get_attribute("data-step") or 0) - 9999 * 100 / width) < 9999 / width
+
+
 def test_new_data_keeps_the_step_and_the_page(visit: Visit) -> None:
     root = opened(visit(APP))
     root.get_by_role("slider").fill("3")

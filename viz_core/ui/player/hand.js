@@ -5,10 +5,7 @@ import { asked, marks } from "./controls.js";
 export function listen(player) {
   const { root, parts } = player;
   for (const button of parts.buttons) button.onclick = () => player.act(button.dataset.do);
-  parts.range.oninput = () => {
-    player.play(false);
-    player.go(Number(parts.range.value), false);
-  };
+  parts.range.oninput = () => player.jump(Number(parts.range.value));
   parts.speed.onchange = () => { player.speed = Number(parts.speed.value); };
   parts.kinds.onchange = () => marks(parts, player.film);
   root.onkeydown = (press) => {
@@ -21,7 +18,11 @@ export function listen(player) {
   parts.figure.onpointermove = (move) => over(player, move.target);
   parts.figure.onpointerdown = (down) => over(player, down.target);
   parts.figure.onpointerleave = (leave) => leave.pointerType === "mouse" && player.aim(null);
-  parts.figure.onclick = () => player.figure.pointed && player.zoom(player.figure.pointed);
+  parts.figure.onclick = (click) => {
+    const step = player.figure.charts.map((chart) => chart.stepAt(click)).find((at) => at !== null);
+    if (step !== undefined) player.jump(step);
+    else if (player.figure.pointed) player.zoom(player.figure.pointed);
+  };
 }
 
 // The drawn cell under the pointer, as [lane, cell].

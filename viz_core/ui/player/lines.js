@@ -53,6 +53,7 @@ export class Chart {
     this.x = (step) => (film.steps > 1 ? 4 + (step / (film.steps - 1)) * (w - 8) : w / 2);
     this.y = (value) => 3 + (h - 6) * (1 - (value - low) / (high - low));
     const g = node("g", { class: "chart", transform: `translate(${x} ${y})` }, parent);
+    this.ground = node("rect", { class: "touch", x: 4, y: 0, width: w - 8, height: text + h }, g);
     const longest = widest([0, film.steps >> 1, film.steps - 1].map((step) => film.shown(one, step)));
     node("text", { class: "name", x: 4, y: 11 * em }, g, cut(one.label, (w - 20) / (14 * em) - longest * 1.1));
     this.value = node("text", { class: "value", x: w - 4, y: 11 * em }, g);
@@ -63,6 +64,13 @@ export class Chart {
     this.past = node("svg", { width: 0, height: h + 2, class: "fill" }, plot);
     node("path", { class: "past", d }, this.past);
     this.dot = node("circle", { class: "dot", r: 4 }, plot);
+  }
+
+  // The step at a place on the screen, or null beside the chart.
+  stepAt({ clientX, clientY }) {
+    const { left, right, top, bottom } = this.ground.getBoundingClientRect();
+    if (clientX < left - 4 || clientX > right + 4 || clientY < top || clientY > bottom) return null;
+    return Math.round(((clientX - left) / (right - left)) * (this.film.steps - 1));
   }
 
   draw(step) {

@@ -44,6 +44,7 @@ class Player {
   insert(film) {
     this.play(false);
     this.root.inert = false;
+    this.root.classList.toggle("one", film.steps === 1);
     if (!this.film || this.film.steps !== film.steps) this.speed = usual(film.steps);
     Object.assign(this, { film, figure: new Figure(this.parts.svg, film) });
     label(this.parts, film, this.speed);
@@ -115,6 +116,11 @@ class Player {
     this.step = next;
     this.show();
     this.rest();
+  }
+
+  jump(step) {
+    this.play(false);
+    this.go(step, false);
   }
 
   // Tell Python the step once the reader rests on it.

@@ -8,6 +8,7 @@ const KEPT = [
   "font-size", "font-weight", "text-anchor", "dominant-baseline", "font-variant-numeric", "paint-order", "display",
 ];
 const MARGIN = 16;
+const NOT_XML = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g; // a token may be a control character
 
 // The drawing as text, on the paper of the page, with its caption below.
 export function frozen(svg, caption) {
@@ -28,7 +29,7 @@ export function frozen(svg, caption) {
   lines.forEach((line, i) => node("text", {
     x: MARGIN, y: height + 2 * MARGIN + 14 + 24 * i, fill: style.color, "font-family": style.fontFamily, "font-size": 16,
   }, out, line));
-  return new XMLSerializer().serializeToString(out);
+  return new XMLSerializer().serializeToString(out).replace(NOT_XML, "\ufffd");
 }
 
 export function save(svg, caption, header, step) {
