@@ -13,6 +13,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from pathlib import Path
 from statistics import median
 
 for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
@@ -101,24 +102,25 @@ def decode(repeats: int) -> None:
         print(f"decode, {heads} heads, {kv} KV heads, {m} keys: {1e6 * t:.1f} us a call")
 
 
+def high_water() -> float:
+    """The most memory this process has held, MiB (Linux). getrusage would also count what its parent held."""
+    text = Path("/proc/self/status").read_text()
+    return int(next(line for line in text.splitlines() if line.startswith("VmHWM")).split()[1]) / 1024
+
+
+def extra(name: str, n: int, heads: int) -> None:
+    """In a fresh process: how far one contender's call raises the high-water mark, its output included."""
+    contenders(64, 1, False)[name]()  # libraries and thread pools are up
+    call = contenders(n, heads, False)[name]
+    before = high_water()
+    call()
+    print(f"{name}: {high_water() - before:.0f} MiB extra at {n} x {heads}, output included", flush=True)
+
+
 def memory(n: int, heads: int) -> None:
-    """Peak growth over the inputs of each contender, in a fresh process."""
-    for name in ("fast", "torch", "textbook"):
-        if name == "textbook" and n * n * heads * 12 > 8e9:
-            print("textbook: skipped, it would take", n * n * heads * 12 // 2**20, "MiB")
-            continue
-        code = f"""
-import resource, sys
-sys.path.insert(0, '.')
-from tests.benchmarks import bench_attention as b
-small = b.contenders(64, 1, False)
-if {name!r} not in small: sys.exit('no ' + {name!r})
-small[{name!r}]()
-who = b.contenders({n}, {heads}, False) if {name!r} != 'textbook' else dict(b.contenders(64, 1, False))
-before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-who[{name!r}]()
-print({name!r}, (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024, 'MiB extra at {n} x {heads}')
-"""
+    """`extra` of each contender that is here, each in a process of its own."""
+    for name in contenders(n, heads, False):
+        code = f"from tests.benchmarks import bench_attention as b; b.extra({name!r}, {n}, {heads})"
         subprocess.run([sys.executable, "-c", code], check=False)
 
 
