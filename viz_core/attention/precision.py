@@ -58,6 +58,14 @@ def outliers(n: int, d: int, seed: int = 0) -> tuple[Floats, Floats, Floats]:
     return draw(), draw(), draw()
 
 
+def drawn_for(data: str, n: int = 512, d: int = 64) -> tuple[Floats, Floats, Floats]:
+    """q, k, v (n, d) for the comparison: `outliers`, or standard normal."""
+    if data == "outliers":
+        return outliers(n, d)
+    q, k, v = np.random.default_rng(0).normal(size=(3, n, d)).astype(np.float32)
+    return q, k, v
+
+
 def _exact(q: Floats, k: Floats, v: Floats, bias: Bias | None) -> Floats:
     return dense(q.astype(np.float64), k.astype(np.float64), v.astype(np.float64), bias).out
 

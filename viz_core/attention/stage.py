@@ -31,6 +31,7 @@ class Stage:
 
     def __init__(self, t: Tiling, sram: Sram, visible: Floats, code: tuple[str, ...]) -> None:
         self.t, self.visible, self.held = t, np.rint(100 * visible).astype(int), sram.slots()
+        self.partial = bool(((self.visible > 0) & (self.visible < 100)).any())
         self.build = TraceBuilder(Text("attention.walk.title"), settle=State.HELD)
         self.bytes = self.flops = self.visits = 0
         self.skipped = False
@@ -45,16 +46,23 @@ class Stage:
     def _lanes(self, code: tuple[str, ...]) -> None:
         t, add = self.t, self.build.lane
         count = {"Q": t.row_tiles, "K": t.col_tiles, "V": t.col_tiles, "O": t.row_tiles}
-        names = {name: tuple(f"{name}{x}" for x in range(n)) for name, n in count.items()}
+        names = {name: tuple(f"{name}{x}" for x in range(count[name])) for name in "QK"}
         self.grid = add(
-            Text("attention.lane.grid"), t.row_tiles * t.col_tiles, columns=t.col_tiles, full=100,
-            row_names=names["Q"], column_names=names["K"],
+            Text("attention.lane.grid"), t.row_tiles * t.col_tiles, columns=t.col_tiles,
+            full=100 if self.partial else 0, row_names=names["Q"], column_names=names["K"],
         )  # fmt: skip
         slots = iter(add(Text("attention.lane.sram"), sum(s.size for s in self.held.values())))
         self.free = {name: [next(slots) for _ in range(s.size)] for name, s in self.held.items()}
         self.place: dict[tuple[str, int], int] = {}
         self.code = add(Text("attention.lane.code"), len(code), columns=1, row_names=code)
-        self.hbm = {n: add(Text("attention.lane.hbm", {"tensor": n}), count[n], labels=names[n]) for n in count}
+        wide = max(t.row_tiles, t.col_tiles)
+        hbm = add(
+            Text("attention.lane.hbm"), len(count) * wide, columns=wide, row_names=tuple(count),
+            column_names=tuple(map(str, range(wide))),
+        )  # fmt: skip
+        self.hbm = {name: hbm[r * wide : r * wide + n] for r, (name, n) in enumerate(count.items())}
+        for r, n in enumerate(count.values()):
+            self.build.set("state", hbm[r * wide + n : (r + 1) * wide], State.MASKED)
         for name, hue in HUES.items():
             self.build.hue(hue, name, Text(f"attention.tensor.{name}"))
         for name in "QKV":
@@ -86,7 +94,8 @@ class Stage:
         cell = self._cell(row, col)
         self.build.set("state", cell, State.COMPUTED)
         self.build.set("hue", cell, HUES["O"])
-        self.build.set("fill", cell, int(self.visible[row, col]))
+        if self.partial:
+            self.build.set("fill", cell, int(self.visible[row, col]))
         if len(self.grid) <= NUMBERED:
             self.build.write(cell, str(self.visits))
         for line in range(*FOLD.indices(len(self.code))):

@@ -7,12 +7,15 @@ from __future__ import annotations
 
 import streamlit as st
 
+from viz_core.attention import rescaling
+from viz_core.attention.precision import Error, drawn_for, errors
+from viz_core.attention.tiled import assemble, tiled
 from viz_core.figures.visible import visible
 from viz_core.model.capture import Capture
 from viz_core.model.counts import Counts, Tally
 from viz_core.model.journey import Journey, journey
 from viz_core.model.library import Model
-from viz_core.proofs import Proof, kv_cache
+from viz_core.proofs import Proof, flash_attention, kv_cache
 from viz_core.ui import models
 
 
@@ -77,3 +80,28 @@ def prefill(name: str, n: int) -> Counts:
 def way(name: str, prompt: str, position: int) -> Journey:
     """One token's way through cache, block table and quantizer."""
     return journey(capture(name, prompt), tokens(name, prompt), position)
+
+
+@st.cache_data(max_entries=128, show_spinner=False)
+def rescale_count(spread: int, tau: int) -> int:
+    """How often rows are rescaled when they grow by 2^tau."""
+    return rescaling.rescale_count(spread, tau)
+
+
+@st.cache_data(max_entries=32, show_spinner=False)
+def stale_proof(tau: int) -> Proof:
+    """A stale maximum changes nothing."""
+    return flash_attention.stale_equals_dense(tau)
+
+
+@st.cache_data(max_entries=4, show_spinner=False)
+def rounding(data: str) -> dict[str, Error]:
+    """Errors of two algorithms at two precisions on drawn data."""
+    return errors(*drawn_for(data), (64, 64))
+
+
+@st.cache_data(max_entries=4, show_spinner=False)
+def reorder_proof(data: str) -> Proof:
+    """Tiled float32 is dense attention on the same data."""
+    q, k, v = drawn_for(data)
+    return flash_attention.tiled_equals_dense(assemble(tiled(q, k, v, (64, 64))), flash_attention.exact(q, k, v))

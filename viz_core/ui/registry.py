@@ -23,6 +23,7 @@ PAGES: tuple[PageInfo, ...] = (
     _page("home", "home"),
     _page("kv_cache", "cached"),
     _page("attention", "grid_on"),
+    _page("flash_attention", "view_comfy"),
 )
 
 

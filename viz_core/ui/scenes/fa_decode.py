@@ -1,0 +1,105 @@
+"""Decoding: one query, all keys. Tiling saves nothing there; splitting the keys fills the GPU."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from viz_core import units
+from viz_core.attention.occupancy import decode_step
+from viz_core.attention.orders import fa2
+from viz_core.attention.split import split_kv
+from viz_core.attention.standard import standard
+from viz_core.attention.tiled import schedule
+from viz_core.attention.tiling import Tiling
+from viz_core.figures.curves import Curve, curves
+from viz_core.figures.scales import Scale
+from viz_core.proofs import Proof
+from viz_core.proofs.flash_attention import exact, split_equals_dense
+from viz_core.sizing.hardware import GPUS, gpu
+from viz_core.ui.params import Choice
+from viz_core.ui.scene import Context, Number, Plate, Question, Scene, View
+
+KEYS = Choice("context_keys", ("1024", "4096", "16384", "65536", "131072"), "131072")
+BATCH = Choice("decode_batch", ("1", "8", "64", "256"), "1")
+GPU = Choice("gpu", tuple(g.id for g in GPUS), "a100")
+HEADS, KV_HEADS, D = 16, 2, 128  # one GPU's share of CodeLlama-34B, as Flash-Decoding was measured
+SMS = {"a100": 108, "h100": 132, "h200": 132, "b200": 148, "rtx4090": 128, "mi300x": 304}  # the makers' data sheets
+PARTS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 46, 48, 54, 64, 96, 128)
+PUBLISHED = {"FlashAttention-2": 4592.2, "Flash-Decoding": 106.6}  # µs, A100, batch 1, 131,072 keys
+
+
+def build(context: Context) -> View:
+    """The least time of a step over the number of parts; the heuristic's choice as a rule."""
+    m, batch, card = (
+        int(context.values["context_keys"]),
+        int(context.values["decode_batch"]),
+        gpu(context.values["gpu"]),
+    )
+    chosen = decode_step(batch, HEADS, KV_HEADS, m, D, SMS[card.id], parts=None)
+    steps = [decode_step(batch, HEADS, KV_HEADS, m, D, SMS[card.id], parts=p) for p in sorted({*PARTS, chosen.parts})]
+    steps = list({s.parts: s for s in steps}.values())
+    micro = [1e6 * s.seconds(card.bandwidth) for s in steps]
+    floor = 1e6 * chosen.kv_bytes / card.bandwidth
+    line = Curve(context.t("decode.time"), [s.parts for s in steps], micro, points=True)
+    one, best = micro[0], 1e6 * chosen.seconds(card.bandwidth)
+    tiled, plain = one_query_bytes()
+    return View(
+        plates=(
+            Plate(
+                curves(
+                    context.look,
+                    [line],
+                    Scale(context.t("decode.parts"), "log"),
+                    Scale(context.t("decode.micro"), "log"),
+                    cursor=chosen.parts,
+                    ridges=[(floor, context.t("decode.floor"))],
+                )
+            ),
+        ),
+        numbers=(
+            Number("fa_unsplit", f"{one:.0f} µs", {"blocks": steps[0].blocks, "sms": SMS[card.id]}),
+            Number("fa_split", f"{best:.0f} µs", {"parts": chosen.parts}),
+            Number("fa_busy", f"{units.percent(steps[0].busy, 1)} → {units.percent(chosen.busy)}"),
+        ),
+        proofs=(_proof(),),
+        question=Question(
+            tuple(units.size(x) for x in (tiled // 8, tiled, 2 * tiled)), 1, {"standard": units.size(plain)}
+        ),
+        facts={
+            "gpu": card.name,
+            "sms": SMS[card.id],
+            "m": m,
+            "batch": batch,
+            "parts": chosen.parts,
+            "floor": f"{floor:.0f}",
+            "blocks": steps[0].blocks,
+            "tiled": units.count(tiled),
+            "standard": units.count(plain),
+            "old": PUBLISHED["FlashAttention-2"],
+            "new": PUBLISHED["Flash-Decoding"],
+        },
+        table={
+            "parts": [s.parts for s in steps],
+            "blocks": [s.blocks for s in steps],
+            "waves": [s.waves for s in steps],
+            "busy": [units.percent(s.busy, 1) for s in steps],
+            "least µs": [round(x, 1) for x in micro],
+        },
+        code=(decode_step, split_kv),
+    )
+
+
+def one_query_bytes(m: int = 777, d: int = 64) -> tuple[int, int]:
+    """Bytes of one query over m keys: tiled, and standard."""
+    t, zero = Tiling(1, m, d, d, 1, 64), np.zeros((m, d), np.float32)
+    moved = sum(s.bytes for s in schedule(t, fa2(t.row_tiles, t.col_tiles)))
+    return moved, sum(s.bytes for s in standard(zero[:1], zero, zero))
+
+
+def _proof() -> Proof:
+    rng = np.random.default_rng(0)
+    q, k, v = (rng.normal(size=(n, 64)).astype(np.float32) for n in (1, 777, 777))
+    return split_equals_dense(split_kv(q, k, v, (1, 64), 6), exact(q, k, v))
+
+
+SCENE = Scene("flash_attention", "decode", build, params=(GPU, KEYS, BATCH))
