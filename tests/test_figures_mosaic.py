@@ -160,6 +160,12 @@ def test_the_loss_curve_shows_the_logs_own_numbers(tmp_path: Path) -> None:
     assert made["layout"]["yaxis2"]["domain"][1] < made["layout"]["yaxis"]["domain"][0]
 
 
+def test_a_field_that_is_no_finite_number_is_a_gap(tmp_path: Path) -> None:
+    (tmp_path / "log.csv").write_text("step,en\n1,inf\n2,\n3,x\n4,0.5\n5\n")
+    found = read_log(tmp_path / "log.csv", ["en"])["en"]
+    assert np.isnan(found).tolist() == [True, True, True, False, True]
+
+
 @pytest.mark.parametrize(
     ("text", "match"),
     [("", "lacks these columns"), ("step,en\n", "lacks"), ("step\n1\n", "en"), (None, "cannot be read")],
