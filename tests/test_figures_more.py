@@ -13,7 +13,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from viz_core.figures.areas import Band, areas
-from viz_core.figures.bits import Bits, bits
 from viz_core.figures.layout import Look, alt_text, spec_bytes
 from viz_core.figures.occupancy import occupancy, runs
 from viz_core.figures.points import Point, points, sides_of
@@ -154,40 +153,6 @@ def test_areas_stack_in_order() -> None:
     assert made["layout"]["yaxis"]["range"][0] == 0
     with pytest.raises(Problem, match="one for each step"):
         areas(Look(), [0, 1], [Band("a", [1], "A")], Scale(), Scale())
-
-
-def q4_0(stored: bytes) -> Bits:
-    """ggml's Q4_0 record: an FP16 scale, then 32 codes, code i in the low half of byte i, code i + 16 in the high."""
-    role = np.repeat([1, 0], [16, 128])
-    index = np.concatenate([np.zeros(16, int), *([np.repeat([i, i + 16], 4) for i in range(16)])])
-    weight = np.concatenate([np.arange(16), np.tile(np.arange(4), 32)])
-    bit = np.unpackbits(np.frombuffer(stored, np.uint8), bitorder="little")
-    return Bits(bit, role, index, weight, ("code", "scale"))
-
-
-@pytest.mark.parametrize("width", [1100, 358])
-def test_bits_read_as_the_bytes_they_are(width: int) -> None:
-    """Reading the drawn digits row by row gives the bytes back, highest bit first."""
-    stored = bytes(np.random.default_rng(0).integers(0, 256, 18).tolist())
-    made = spec(bits(Look(width=width), q4_0(stored)))
-    drawn = sorted(
-        (y, x, digit, said)
-        for trace in made["data"]
-        for x, y, digit, said in zip(trace["x"], trace["y"], trace["text"], trace["customdata"], strict=True)
-    )
-    text = "".join(digit for *_, digit, _ in drawn)
-    assert bytes(int(text[i : i + 8], 2) for i in range(0, len(text), 8)) == stored
-    assert drawn[0][3] == "byte 0, bit 7<br><b>scale 0</b> · its bit 7"
-    assert drawn[16][3] == "byte 2, bit 7<br><b>code 16</b> · its bit 3"
-    assert "code 128" in made["layout"]["annotations"][0]["text"]
-
-
-def test_bits_of_unequal_length_are_refused() -> None:
-    ones = np.ones(8, int)
-    with pytest.raises(Problem, match="multiple of 8"):
-        Bits(ones[:7], ones[:7], ones[:7], ones[:7], ("code",))
-    with pytest.raises(Problem, match="same number"):
-        Bits(ones, ones[:0], ones, ones, ("code",))
 
 
 @pytest.mark.parametrize("lang", LANGS)
