@@ -160,3 +160,25 @@ def test_damaged_weights_are_a_problem(bad: float) -> None:
     del tensors["model.norm.weight"]
     with pytest.raises(Problem):
         build(model.config, Arrays(tensors))
+
+
+def test_a_capture_outlives_the_cache_it_was_taken_from() -> None:
+    model, _ = tiny()
+    cache, capture = model.new_cache(), Capture()
+    model.forward(IDS, cache, capture=capture)
+    before = capture.weights(0)
+    cache.truncate(3)
+    model.forward([60, 1, 2, 3], cache)
+    assert np.array_equal(capture.weights(0), before)
+
+
+def test_attention_flops_are_those_of_the_pairs_computed() -> None:
+    model, _ = tiny(max_position_embeddings=600)
+    n, each = 600, 4 * 3 * 6 * 4  # 2 FLOPs in each of two products, 3 layers, 6 heads, d = 4
+    tally = Tally()
+    model.forward([i % 61 for i in range(n)], counts=tally)
+    assert each * n * (n + 1) // 2 <= tally.attention_flops < each * n * n  # tiles in the future are skipped
+    decode, cache = Tally(), model.new_cache()
+    model.forward(IDS, cache)
+    model.forward([3], cache, counts=decode)
+    assert decode.attention_flops == each * (len(IDS) + 1)

@@ -138,3 +138,24 @@ def test_a_key_without_a_value_adds_nothing() -> None:
     model.forward([0, 5, 17], capture=capture)
     capture.v[0][:] = 0
     assert not value_weighted(model, capture, 0, 0).any()
+
+
+class Inductor:
+    """Stands for a model whose one head looks exactly where a token was followed last time."""
+
+    def __init__(self, length: int) -> None:
+        self.config, self.length = tiny()[0].config, length
+
+    def forward(self, ids: list[int], capture: Capture) -> np.ndarray:
+        at = np.arange(len(ids))
+        q = np.eye(len(ids), dtype=np.float32)[np.maximum(at - self.length + 1, 0)] * 1000
+        k = np.eye(len(ids), dtype=np.float32)
+        capture.keep(0, q[None], k[None], k[None], None, None)
+        return np.eye(self.config.vocab)[np.array([*ids[1:], 0])] * 9
+
+
+def test_a_perfect_induction_head_scores_one() -> None:
+    found = probes.induction(Inductor(6), 6)  # type: ignore[arg-type]
+    assert found.score == pytest.approx(np.ones((1, 1)))
+    assert found.copied == 1
+    assert found.nll_second < 0.1

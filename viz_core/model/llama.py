@@ -121,7 +121,8 @@ class Llama:
         if len(ids) == 0:
             raise Problem("model_no_tokens_given")
         if min(ids) < 0 or max(ids) >= self.config.vocab:
-            raise Problem("model_token_id", id=int(max(ids)), vocab=self.config.vocab)
+            bad = next(i for i in ids if not 0 <= i < self.config.vocab)
+            raise Problem("model_token_id", id=int(bad), vocab=self.config.vocab)
         if len(ids) + (cache.length if cache else 0) > context:
             raise Problem("model_too_long", tokens=len(ids) + (cache.length if cache else 0), context=context)
         if cache is not None:
