@@ -11,13 +11,14 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from tests.traces import WORDS, any_trace, blocks, cache
 from viz_core.figures.theme import DARK, LIGHT
-from viz_core.trace import Series, Trace
+from viz_core.trace import Series, State, Trace
 from viz_core.trace_codec import decode, encode
 from viz_core.trace_numbers import shown, unit
 from viz_core.ui.player import payload, script, style, trace_html
@@ -44,6 +45,16 @@ for (const job of JSON.parse(readFileSync(0, "utf8"))) {
 """
 
 
+OVER_TIME = """
+import { readFileSync } from "node:fs";
+import { halves, open } from "PLAYER/film.js";
+import { paths } from "PLAYER/map.js";
+for (const { blob, rows, columns } of JSON.parse(readFileSync(0, "utf8"))) {
+  const film = await open(halves(new Uint8Array(Buffer.from(blob, "base64"))));
+  const runs = paths(film, film.header.lanes[0], rows, columns, (from, to, row) => `${from},${to},${row};`);
+  console.log(JSON.stringify([...runs]));
+}
+"""
 LAY_OUT = """
 import { bucketOf } from "PLAYER/fit.js";
 import { layout, spot } from "PLAYER/layout.js";
@@ -114,6 +125,24 @@ def test_a_long_trace_winds_both_ways() -> None:
 
 
 @needs_node
+@pytest.mark.parametrize(("rows", "columns"), [(9, 90), (9, 30), (3, 90)])
+def test_a_lane_over_time_shows_each_owner_when_it_owned(rows: int, columns: int) -> None:
+    trace = blocks(9, 90)
+    blob = base64.b64encode(encode(trace, "en")).decode()
+    (runs,) = node(OVER_TIME, [{"blob": blob, "rows": rows, "columns": columns}])
+    drawn = np.zeros((columns, rows), int)
+    for hue, path in runs:
+        for begin, end, row in (map(int, run.split(",")) for run in path.split(";") if run):
+            assert not drawn[begin:end, row].any(), "two owners in one place"
+            drawn[begin:end, row] = hue
+    for column in range(columns):
+        state = trace.state((column + 1) * 90 // columns - 1)
+        used = np.isin(state["state"][:9], (State.HELD, State.COMPUTED, State.REUSED))
+        owner = np.where(used, state["hue"][:9], 0).reshape(rows, -1)
+        assert drawn[column].tolist() == [next((h for h in row.tolist() if h), 0) for row in owner]
+
+
+@needs_node
 @given(
     st.lists(st.tuples(st.integers(1, 3000), st.sampled_from([0, 0, 4, 40, 128]), WORDS), min_size=1, max_size=4),
     st.integers(0, 5), st.sampled_from([320, 358, 600, 720, 1000, 1400]), st.sampled_from([1, 1.5]),
@@ -124,7 +153,7 @@ def test_every_cell_stands_inside_the_figure_and_alone(
 ) -> None:
     packed = [
         {"label": text, "first": 0, "count": count, "columns": columns, "labels": [text] * (count if count < 20 else 0),
-         "under": [], "rowNames": [], "columnNames": []}
+         "under": [], "history": count % 2 == 0, "rowNames": [], "columnNames": []}
         for count, columns, text in lanes
     ]  # fmt: skip
     header = {"lanes": packed, "series": [{}] * series, "texts": [""]}

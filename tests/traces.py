@@ -75,7 +75,7 @@ def blocks(size: int = 9, steps: int = 12, full: int = 4) -> Trace:
     """A pool that two owners fill a token at a time, block after block, and give back when it is full."""
     builder = TraceBuilder("P", settle=State.HELD)
     names = [f"P{i}" for i in range(size)]
-    pool = builder.lane("pool", size, under=names, keys=range(1, size + 1), full=full)
+    pool = builder.lane("pool", size, under=names, keys=range(1, size + 1), full=full, history=True)
     queue = builder.lane("queue", size)
     builder.series("player.events", share="blocks")
     for i in pool:

@@ -63,7 +63,8 @@ class Lane:
 
     `labels` stand in the cells, `under` below them. `columns` = 0 lets the cells flow and wrap; otherwise they form a
     grid of that many columns with optional names of rows and columns; one column with row names is a list, such as
-    lines of code, each lit while its cell is HELD or COMPUTED. `full` is a cell's size for the plane `fill`.
+    lines of code, each lit while its cell is HELD or COMPUTED. `full` is a cell's size for the plane `fill`. `history`
+    adds a map of the lane over all steps: time to the right, its cells downwards, each in the hue of its owner.
     """
 
     label: Label
@@ -76,6 +77,7 @@ class Lane:
     full: int = 0
     row_names: tuple[str, ...] = ()
     column_names: tuple[str, ...] = ()
+    history: bool = False
 
 
 @dataclass(frozen=True, slots=True)

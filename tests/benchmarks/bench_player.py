@@ -26,7 +26,7 @@ APP = Path(__file__).parent / "player_app.py"
 def trace(steps: int, cells: int, live: int = 8, block: int = 16) -> Trace:
     """`live` requests decode a token each a step in a pool of `cells` blocks; the oldest ends when no block is free."""
     builder = TraceBuilder(settle=State.HELD)
-    pool = builder.lane("pool", cells, full=block)
+    pool = builder.lane("pool", cells, full=block, history=True)
     builder.set("state", pool, State.FREE)
     for label in ("player.save", "player.events"):
         builder.series(label)

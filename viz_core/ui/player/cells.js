@@ -5,8 +5,8 @@ import { cut, measure } from "./text.js";
 
 const SVG = "http://www.w3.org/2000/svg";
 export const STATES = ["empty", "free", "held", "computed", "reused", "evicted", "masked"];
-const [EMPTY, FREE, HELD, COMPUTED, REUSED, EVICTED, MASKED] = STATES.keys();
-const SOLID = [HELD, COMPUTED, REUSED];
+export const [EMPTY, , HELD, COMPUTED, REUSED, EVICTED, MASKED] = STATES.keys();
+export const SOLID = [HELD, COMPUTED, REUSED];
 
 export function node(name, attributes = {}, parent = null, text = "") {
   const made = document.createElementNS(SVG, name);

@@ -5,6 +5,7 @@ import { bucketOf, listed } from "./fit.js";
 import { layout, spot } from "./layout.js";
 import { id, members, part } from "./lanes.js";
 import { Chart } from "./lines.js";
+import { History } from "./map.js";
 
 // What the legend explains: named hues, then the states and marks that occur in this trace.
 function legend(film) {
@@ -40,8 +41,19 @@ export class Figure {
     this.views = this.plan.lanes.map((lane) => this.lane(lane));
     const key = node("g", { class: "legend" }, svg);
     for (const item of this.plan.legend) this.swatch(key, item);
-    this.charts = film.series.map((one, i) => new Chart(svg, film, one, this.plan.series.rows[i]));
+    this.charts = this.timed(this.plan.series.rows);
     this.seen = null;
+  }
+
+  // What stands over time: maps of lanes, then the series.
+  timed(rows) {
+    const { svg, film } = this;
+    const maps = film.header.lanes.filter((lane) => lane.history);
+    return rows.map((place, i) => {
+      const lane = maps[i];
+      if (!lane) return new Chart(svg, film, film.series[i - maps.length], place);
+      return new History(svg, film, lane, { ...place, name: filled(this.words.history, { lane: lane.label }) });
+    });
   }
 
   lane(place) {

@@ -104,6 +104,16 @@ export class Film {
     this.step = frame ? from : -1;
   }
 
+  // A plane's values after each step, from the first on, in one array that changes; null if no step sets it.
+  *replay(name) {
+    const plane = this.planes.find((one) => one.name === name);
+    const now = new Uint32Array(this.size);
+    for (let step = 0; step < this.steps; step++) {
+      if (plane) play(plane, now, step - 1, step);
+      yield plane ? now : null;
+    }
+  }
+
   value(plane, cell) {
     return this.now[plane] ? this.now[plane][cell] : 0;
   }

@@ -27,7 +27,8 @@ function margin(header, room, em) {
 export function layout(header, width, { em = 1, tall = 0, legend = [] } = {}) {
   const phone = width < PHONE * em;
   const aim = (tall || (phone ? 300 : 420)) * em;
-  const beside = width >= BESIDE * em && header.series.length > 0;
+  const maps = header.lanes.filter((lane) => lane.history);
+  const beside = width >= BESIDE * em && header.series.length + maps.length > 0;
   const side = beside ? Math.min(Math.max(width * 0.31, 210 * em), 360 * em) : 0;
   const room = width - (side ? side + 36 * em : 0) - 2 * EDGE;
   const left = margin(header, room, em);
@@ -39,7 +40,7 @@ export function layout(header, width, { em = 1, tall = 0, legend = [] } = {}) {
   const free = beside ? width - wide - 36 * em : width;
   const key = flow(legend, phone ? 0 : left, free, lanes.at(-1).bottom + 18 * em, em);
   const top = beside ? 0 : key.bottom + 10 * em;
-  const series = charts(header.series.length, { beside, side: wide, width, top, low: key.bottom, em });
+  const series = charts({ maps, series: header.series.length, beside, side: wide, width, top, low: key.bottom, em });
   return { width, height: Math.ceil(Math.max(key.bottom, series.bottom)) + 2, left, lanes, legend: key.items, series };
 }
 
@@ -77,17 +78,25 @@ function flow(entries, left, room, top, em) {
   return { items, bottom: entries.length ? y + 22 * em : top - 18 * em };
 }
 
-// One small chart a series: beside the cells one below the other, under them in one or two columns.
-function charts(count, { beside, side, width, top, low, em }) {
-  if (!count) return { rows: [], bottom: 0 };
-  const across = beside ? 1 : count > 2 || width >= 520 * em ? 2 : 1;
-  const lines = Math.ceil(count / across);
-  const pitch = beside ? Math.min(Math.max(low / lines, 62 * em), 96 * em) : 64 * em;
+// Maps and series: beside the cells one below the other; under them the maps in full width, the series in one or two
+// columns. All of a column start and end alike, so that a step stands at one place.
+function charts({ maps, series, beside, side, width, top, low, em }) {
+  const across = beside || !series ? 1 : series > 2 || width >= 520 * em ? 2 : 1;
   const gap = 24 * em;
   const wide = beside ? side : (width - gap * (across - 1)) / across;
-  const rows = Array.from({ length: count }, (_, i) => ({
-    x: beside ? width - side : (i % across) * (wide + gap), y: top + Math.floor(i / across) * pitch,
-    w: wide - 2, text: 22 * em, h: pitch - 36 * em, em,
-  }));
-  return { rows, bottom: top + lines * pitch };
+  const text = 22 * em;
+  let y = top;
+  const rows = maps.map(({ count }) => {
+    const h = Math.min(Math.max(count * 9, 54), 140) * em;
+    const row = { x: beside ? width - side : 0, y, w: (beside ? side : width) - 2, text, h, em };
+    y += text + h + 14 * em;
+    return row;
+  });
+  const lines = Math.ceil(series / across);
+  const pitch = beside ? Math.min(Math.max((low - y) / (lines || 1), 62 * em), 96 * em) : 64 * em;
+  for (let i = 0; i < series; i++) {
+    const x = beside ? width - side : (i % across) * (wide + gap);
+    rows.push({ x, y: y + Math.floor(i / across) * pitch, w: wide - 2, text, h: pitch - 36 * em, em });
+  }
+  return { rows, bottom: rows.length ? y + lines * pitch : 0 };
 }

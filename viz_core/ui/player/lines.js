@@ -44,33 +44,47 @@ function extremes(run) {
   return [low, high];
 }
 
-// One chart: name and value above, the whole line faint, its past strong, a dot at the step.
-export class Chart {
-  constructor(parent, film, one, place) {
-    Object.assign(this, { film, one, place });
-    const { x, y, w, text, h, em } = place;
-    const [low, high] = range(film, one);
+// A small figure over time: all of them put a step at the same place.
+export class Timed {
+  constructor(parent, film, place) {
+    Object.assign(this, { film, place });
+    const { x, y, w, text, h } = place;
     this.x = (step) => (film.steps > 1 ? 4 + (step / (film.steps - 1)) * (w - 8) : w / 2);
+    this.g = node("g", { class: "chart", transform: `translate(${x} ${y})` }, parent);
+    this.ground = node("rect", { class: "touch", x: 4, y: 0, width: w - 8, height: text + h }, this.g);
+  }
+
+  plot() {
+    return node("g", { transform: `translate(0 ${this.place.text})` }, this.g);
+  }
+
+  // The step at a place on the screen, or null beside the figure.
+  stepAt({ clientX, clientY }) {
+    const { left, right, top, bottom } = this.ground.getBoundingClientRect();
+    if (clientX < left - 4 || clientX > right + 4 || clientY < top || clientY > bottom) return null;
+    const share = Math.min(1, Math.max(0, (clientX - left) / (right - left)));
+    return Math.round(share * (this.film.steps - 1));
+  }
+}
+
+// One series: name and value above, the whole line faint, its past strong, a dot at the step.
+export class Chart extends Timed {
+  constructor(parent, film, one, place) {
+    super(parent, film, place);
+    this.one = one;
+    const { w, h, em } = place;
+    const [low, high] = range(film, one);
     this.y = (value) => 3 + (h - 6) * (1 - (value - low) / (high - low));
-    const g = node("g", { class: "chart", transform: `translate(${x} ${y})` }, parent);
-    this.ground = node("rect", { class: "touch", x: 4, y: 0, width: w - 8, height: text + h }, g);
     const longest = widest([0, film.steps >> 1, film.steps - 1].map((step) => film.shown(one, step)));
-    node("text", { class: "name", x: 4, y: 11 * em }, g, cut(one.label, (w - 20) / (14 * em) - longest * 1.1));
-    this.value = node("text", { class: "value", x: w - 4, y: 11 * em }, g);
-    const plot = node("g", { transform: `translate(0 ${text})` }, g);
+    node("text", { class: "name", x: 4, y: 11 * em }, this.g, cut(one.label, (w - 20) / (14 * em) - longest * 1.1));
+    this.value = node("text", { class: "value", x: w - 4, y: 11 * em }, this.g);
+    const plot = this.plot();
     node("path", { class: "ground", d: `M4 ${h - 1}H${w - 4}` }, plot);
     const d = path(one.line, this.x, this.y);
     node("path", { class: "ahead", d }, plot);
     this.past = node("svg", { width: 0, height: h + 2, class: "fill" }, plot);
     node("path", { class: "past", d }, this.past);
     this.dot = node("circle", { class: "dot", r: 4 }, plot);
-  }
-
-  // The step at a place on the screen, or null beside the chart.
-  stepAt({ clientX, clientY }) {
-    const { left, right, top, bottom } = this.ground.getBoundingClientRect();
-    if (clientX < left - 4 || clientX > right + 4 || clientY < top || clientY > bottom) return null;
-    return Math.round(((clientX - left) / (right - left)) * (this.film.steps - 1));
   }
 
   draw(step) {
