@@ -273,6 +273,12 @@ def test_unknown_format() -> None:
         format_named("Q7_0")
 
 
+@pytest.mark.parametrize("block", [0, -3, 1 << 20])
+def test_impossible_block_sizes(block: int) -> None:
+    with pytest.raises(Problem, match="is not possible"):
+        FORMATS["int4 g64"].with_block(block)
+
+
 @pytest.mark.parametrize("name", FORMATS)
 def test_hostile_values_do_not_stop_it(name: str) -> None:
     x = tensor(1, "normal")

@@ -73,7 +73,7 @@ class Predictions:
     @property
     def loss(self) -> np.ndarray:
         """−log p of every token that followed, nats, (tokens,)."""
-        return -self.log[np.arange(len(self.target)), self.target]
+        return -self.log[np.arange(len(self.target)), self.target].astype(np.float64)
 
     @property
     def perplexity(self) -> float:
@@ -83,7 +83,7 @@ class Predictions:
 
 def predict(llama: Llama, texts: Sequence[Sequence[int]]) -> Predictions:
     """Predictions of every token but the first of each text, each text read from its start."""
-    logits = np.concatenate([llama.forward(ids)[:-1] for ids in texts]).astype(np.float64)
+    logits = np.concatenate([llama.forward(ids)[:-1] for ids in texts])
     return Predictions(log_softmax(logits), np.concatenate([np.asarray(ids[1:]) for ids in texts]))
 
 
@@ -115,7 +115,7 @@ class Damage:
 def damage(original: Predictions, changed: Predictions) -> Damage:
     """What changed between two sets of predictions of the same texts."""
     added = changed.loss - original.loss
-    kl = (np.exp(original.log) * (original.log - changed.log)).sum(axis=-1)
+    kl = np.vecdot(np.exp(original.log), original.log - changed.log)
     flips = (original.log.argmax(axis=-1) != changed.log.argmax(axis=-1)).mean()
     noise = added.std(ddof=1) / np.sqrt(len(added)) if len(added) > 1 else 0.0
     return Damage(changed.perplexity, float(added.mean()), float(noise), float(kl.mean()), float(flips))

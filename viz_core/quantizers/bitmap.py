@@ -11,10 +11,12 @@ from functools import cache
 
 import numpy as np
 
-from viz_core.quantizers import ggml_pack
+from viz_core.quantizers import ggml, ggml_pack
 from viz_core.quantizers.format import Format
 from viz_core.quantizers.ggml import GGML
 from viz_core.quantizers.ggml_blocks import block_of
+from viz_core.quantizers.grid import Integers
+from viz_core.quantizers.quantized import Quantized
 
 ROLES = ("unused", "code", "sub_scale", "sub_minimum", "scale", "minimum", "zero_point")
 """What a bit can be part of."""
@@ -70,11 +72,35 @@ def _probed(type_name: str) -> BitMap:
     return BitMap(role, index, weight, shared)
 
 
+def bits_of(q: Quantized, block: int) -> np.ndarray:
+    """The bits of one block of `q` (ggml: of the record that holds it), uint8 0 or 1, in the order of its map."""
+    if GGML.get(q.format.name) == q.format:
+        per = block_of(q.format.name).values // q.layout.block
+        record = block_of(q.format.name).bytes
+        raw = ggml.pack(q).reshape(-1, record)[block // per]
+        return np.unpackbits(raw, bitorder="little")
+    parts = [part.codes.reshape(-1)[block : block + 1] for part in (q.scale, q.offset) if part is not None]
+    bits = [np.unpackbits(np.ascontiguousarray(part).view(np.uint8), bitorder="little") for part in parts]
+    if q.zero is not None and q.format.zero is not None:
+        bits.append(_plain(q.zero[block : block + 1], round(q.format.zero.code_bits)))
+    count = bitmap(q.format).index[bitmap(q.format).role == 1].max() + 1
+    low = q.format.grid.lo if isinstance(q.format.grid, Integers) else 0
+    return np.concatenate([*bits, _plain(q.codes[block, :count].astype(np.int64) - low, _width(q.format))])
+
+
+def _plain(codes: np.ndarray, width: int) -> np.ndarray:
+    return ((codes.astype(np.int64)[:, None] >> np.arange(width)) & 1).astype(np.uint8).reshape(-1)
+
+
+def _width(form: Format) -> int:
+    return int(np.ceil(form.code_bits))
+
+
 def _planar(form: Format) -> BitMap:
     parts = [(4, form.scale), (5, form.offset), (6, form.zero)]
     runs = [(role, 1, round(part.code_bits)) for role, part in parts if part is not None]
     block = form.block if isinstance(form.block, int) else 8  # eight codes stand for a long row
-    runs.append((1, block, int(np.ceil(form.code_bits))))
+    runs.append((1, block, _width(form)))
     role = np.concatenate([np.full(count * width, r) for r, count, width in runs])
     index = np.concatenate([np.repeat(np.arange(count), width) for _, count, width in runs])
     weight = np.concatenate([np.tile(np.arange(width), count) for _, count, width in runs])

@@ -14,7 +14,7 @@ import numpy as np
 
 from viz_core.i18n import Problem
 from viz_core.quantizers.grid import Grid, Single
-from viz_core.quantizers.layout import BlockSize, Layout, spans
+from viz_core.quantizers.layout import CHUNK, BlockSize, Layout, spans
 from viz_core.quantizers.quantized import Quantized
 
 
@@ -104,9 +104,11 @@ class Format:
         return self.quantize(x).values
 
     def with_block(self, block: BlockSize) -> Format:
-        """The same format with another block size."""
+        """The same format with another block size, 1 to 65,536 values; Problem for another number."""
+        if isinstance(block, int) and not 1 <= block <= CHUNK:
+            raise Problem("quantizers_block_size", block=block, most=CHUNK)
         name = self.name.split(" ")[0]
-        return replace(self, block=block, name=f"{name} b{block}" if isinstance(block, int) else f"{name} {block}")
+        return replace(self, block=block, name=f"{name} g{block}" if isinstance(block, int) else f"{name} {block}")
 
 
 def cast(form: Format, x: np.ndarray, layout: Layout) -> Quantized:

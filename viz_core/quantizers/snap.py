@@ -10,6 +10,15 @@ from viz_core.quantizers.errors import fates
 from viz_core.quantizers.quantized import Quantized
 
 
+def in_steps(x: np.ndarray, q: Quantized) -> np.ndarray:
+    """Blocks of `x` (blocks, n) in units of their scale, where the grid's levels stand still; 0 for a scale of 0."""
+    scale = q.steps[:, None]
+    offset = 0 if q.offset is None else q.offset.values.reshape(-1, 1)
+    zero = 0 if q.zero is None else q.zero[:, None]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(scale != 0, (q.layout.split(x) - offset) / scale + zero, np.float32(0))
+
+
 @dataclass(frozen=True, slots=True)
 class Snapped:
     """One block of n values; arrays (n,), and what the block's values share.
@@ -48,7 +57,7 @@ class Snapped:
 
 
 def _number(value: float) -> str:
-    return f"{float(value):.4g}".replace("-", "−")
+    return f"{float(value) or 0.0:.4g}".replace("-", "−")  # −0 reads as 0
 
 
 def snapped(x: np.ndarray, q: Quantized, block: int) -> Snapped:
@@ -64,20 +73,3 @@ def snapped(x: np.ndarray, q: Quantized, block: int) -> Snapped:
         q.layout.split(x)[block, :n], codes, levels, q.blocks[block, :n], q.points(block),
         float(q.steps[block]), offset, zero, masks[block, :n],
     )  # fmt: skip
-
-
-@dataclass(frozen=True, slots=True)
-class Histogram:
-    """Counts of the same bins before and after quantizing."""
-
-    edges: np.ndarray
-    before: np.ndarray
-    after: np.ndarray
-
-
-def histogram(x: np.ndarray, values: np.ndarray, bins: int = 160, share: float = 0.9995) -> Histogram:
-    """Both distributions on one axis; the `1 − share` farthest values are gathered in the outermost bins."""
-    end = float(np.quantile(np.abs(x), share)) or 1.0
-    edges = np.linspace(-end, end, bins + 1)
-    counts = [np.histogram(np.clip(part, -end, end), edges)[0] for part in (x.reshape(-1), values.reshape(-1))]
-    return Histogram(edges, *counts)

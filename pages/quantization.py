@@ -1,0 +1,20 @@
+from viz_core.ui.page import show
+from viz_core.ui.scenes import (
+    quant_bits,
+    quant_block,
+    quant_float,
+    quant_gptq,
+    quant_groups,
+    quant_histogram,
+    quant_kv,
+    quant_model,
+    quant_outliers,
+    quant_scoreboard,
+    quant_steps,
+    quant_table,
+)
+
+weights = [quant_block, quant_steps, quant_histogram, quant_bits, quant_float]
+formats = [quant_table, quant_groups, quant_model, quant_scoreboard]
+methods = [quant_kv, quant_gptq, quant_outliers]
+show(__file__, [module.SCENE for module in (*weights, *formats, *methods)])

@@ -1,0 +1,68 @@
+"""The snapping histogram: all weights before and after, with the points of one block as ticks."""
+
+from __future__ import annotations
+
+from viz_core import units
+from viz_core.figures.scales import Scale, Spacing
+from viz_core.figures.snapping import snapping, tally
+from viz_core.proofs.quantizers import on_points
+from viz_core.quantizers.errors import errors, fates
+from viz_core.quantizers.samples import excess_kurtosis
+from viz_core.quantizers.snap import in_steps
+from viz_core.ui import quantizing
+from viz_core.ui.params import Choice, Switch
+from viz_core.ui.quantizing import BLOCK, FORMAT, NAMES, SOURCE
+from viz_core.ui.scene import Context, Number, Plate, Scene, View
+
+OTHER = Choice("other", ("none", *NAMES), "none")
+LOG, VIEW = Switch("log_counts"), Choice("view", ("steps", "weights", "block"), "steps")
+SHARE = 0.998  # of the weights that span the axis; the rest is counted as beyond
+
+
+def plate(context: Context, name: str) -> Plate:
+    """One format's histogram."""
+    pair, view = quantizing.pair(context.values["source"], context.bench.model, name), context.values["view"]
+    block = context.values["block"] % len(pair.after.codes)
+    before, after, points = pair.before, pair.after.values, pair.after.points(block)
+    if view == "steps":
+        before, after = (in_steps(x, pair.after) for x in (before, after))
+        points = pair.after.format.grid.levels
+    elif view == "block":
+        before, after = pair.after.layout.split(before)[block], pair.after.blocks[block]
+    counts = tally(before, after, share=1.0 if view == "block" else SHARE)
+    names = (context.t("quant.before"), context.t("quant.in_format", name=name))
+    axis = Scale(context.t("quant.scaled" if view == "steps" else "quant.value"))
+    spacing: Spacing = "log" if context.values["log_counts"] else "linear"
+    return Plate(snapping(context.look, counts, axis, names, points, spacing, 340))
+
+
+def build(context: Context) -> View:
+    """One format, or two under each other."""
+    chosen = [context.values["format"], *([context.values["other"]] if context.values["other"] != "none" else [])]
+    pair = quantizing.pair(context.values["source"], context.bench.model, chosen[0])
+    seen, found = fates(pair.before, pair.after), errors(pair.before, pair.after.values)
+    spread = excess_kurtosis(pair.before)
+    size = pair.before.size
+    return View(
+        plates=tuple(plate(context, name) for name in chosen),
+        numbers=(
+            Number("quant_sqnr", f"{found.sqnr:.1f} dB", {"name": pair.name}),
+            Number("quant_zeroed", units.percent(float(seen.zeroed.mean()), 1)),
+            Number("quant_clipped_all", f"{units.count(int(seen.clipped.sum()))} / {units.count(size)}"),
+            Number("quant_kurtosis", f"{spread:.1f}"),
+        ),
+        proofs=(on_points(pair.after),),
+        facts={"name": pair.name, "points": pair.after.points(0).size, "n": units.count(size),
+               "share": units.percent(SHARE, 1)},
+        table={"format": chosen, **_errors(context, chosen)},
+    )
+
+
+def _errors(context: Context, names: list[str]) -> dict[str, list[object]]:
+    rows = quantizing.rows(context.values["source"], context.bench.model, tuple(names))
+    return {"bits": [row.bits for row in rows], "RMSE": [row.errors.rmse for row in rows],
+            "SQNR dB": [row.errors.sqnr for row in rows], "max error": [row.errors.maximum for row in rows],
+            "clipped": [row.clipped for row in rows], "zeroed": [row.zeroed for row in rows]}
+
+
+SCENE = Scene("quantization", "histogram", build, params=(SOURCE, FORMAT, OTHER, VIEW, BLOCK, LOG), bench=True)

@@ -1,0 +1,75 @@
+"""Outliers stretch the grid: rotate them away, keep them apart, or give them a block of their own."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from viz_core.figures.scales import Scale
+from viz_core.figures.snapping import snapping, tally
+from viz_core.quantizers.errors import errors
+from viz_core.quantizers.llm_int8 import split
+from viz_core.quantizers.registry import symmetric
+from viz_core.quantizers.rescale import random_signs, rotate, rotate_back
+from viz_core.quantizers.samples import excess_kurtosis
+from viz_core.ui import quantizing
+from viz_core.ui.params import Choice
+from viz_core.ui.scene import Context, Number, Plate, Scene, View
+
+REMEDY = Choice("remedy", ("rotate", "split", "block"), "rotate")
+SOURCE = replace(quantizing.SOURCE, default="ffn_out")
+WIDTH = 128  # a power of two that the rows of every tensor hold
+BITS = Choice("remedy_bits", ("4", "8"), "4")
+FP8_TOKENS = 1024
+
+
+def treated(x: np.ndarray, remedy: str, bits: int) -> tuple[np.ndarray, np.ndarray]:
+    """`x` (rows, WIDTH) as the remedy lets the grid see it, and its values after quantizing."""
+    form = symmetric(bits, "row")
+    if remedy == "rotate":
+        signs = random_signs(WIDTH)
+        seen = rotate(x, signs)
+        return seen, rotate_back(form.round(seen), signs)
+    if remedy == "block":
+        return x, symmetric(bits, 32).round(x)
+    found = split(x, 6 * float(x.std()))
+    rest = x.copy()
+    rest[:, found.outliers] = 0
+    after = form.round(rest)
+    after[:, found.outliers] = found.kept
+    return rest, after
+
+
+def build(context: Context) -> View:
+    """The chosen tensor in rows of 128, plain and treated."""
+    bits, remedy = int(context.values["remedy_bits"]), context.values["remedy"]
+    whole = quantizing.tensor(context.values["source"], context.bench.model)
+    x = whole.reshape(-1)[: whole.size // WIDTH * WIDTH].reshape(-1, WIDTH)
+    plain = symmetric(bits, "row").round(x)
+    seen, after = treated(x, remedy, bits)
+    names = (context.t("quant.plain_error"), context.t(f"quant.with_{remedy}"))
+    first = tally(plain - x, after - x, share=0.998)
+    shapes = tally(x, seen, share=0.998)
+    before_names = (context.t("quant.before"), context.t(f"quant.seen_{remedy}"))
+    fp8 = quantizing.fp8_errors(FP8_TOKENS)
+    found = [errors(x, plain).sqnr, errors(x, after).sqnr]
+    return View(
+        plates=(
+            Plate(snapping(context.look, shapes, Scale(context.t("quant.value")), before_names, (), "log", 300)),
+            Plate(snapping(context.look, first, Scale(context.t("quant.error")), names, height=300)),
+        ),
+        numbers=(
+            Number("quant_sqnr_pair", f"{found[0]:.1f} → {found[1]:.1f} dB", {"bits": bits}),
+            Number("quant_kurtosis_pair", f"{excess_kurtosis(x):.1f} → {excess_kurtosis(seen):.1f}"),
+            Number("quant_fp8", f"{fp8['tensor']:.4f} → {fp8['both']:.4f}", {"n": FP8_TOKENS}),
+        ),
+        facts={"bits": bits, "width": WIDTH, "tensor": f"{fp8['tensor']:.1e}", "block": f"{fp8['block']:.1e}",
+               "rotated": f"{fp8['rotated']:.1e}", "both": f"{fp8['both']:.1e}",
+               "ratio": f"{fp8['tensor'] / fp8['both']:.1f}", "n": FP8_TOKENS},
+        table={"FP8 attention": list(fp8), "RMSE": list(fp8.values())},
+        code=(rotate,),
+    )
+
+
+SCENE = Scene("quantization", "outliers", build, params=(SOURCE, REMEDY, BITS), bench=True)
