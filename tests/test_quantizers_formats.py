@@ -63,7 +63,7 @@ def test_values_are_points_and_near(name: str, seed: int, kind: str) -> None:
         nearest = np.abs(points[None] - given_blocks[i][:, None]).min(axis=1)
         gap = np.abs(np.diff(points)).max(initial=0)
         other = name in ("Q1_0", "NF4 double")  # signs only; scales that round by more than codes can tell
-        assert other or (np.abs(blocks[i] - given_blocks[i]) <= nearest + 0.07 * gap + 1e-7).all()
+        assert other or (np.abs(blocks[i] - given_blocks[i]) <= nearest + 0.13 * gap + 1e-7).all()
 
 
 @pytest.mark.parametrize("name", sorted(set(FORMATS) - {"Q1_0", "NF4 double"}))
