@@ -61,12 +61,13 @@ def cells_a_side(look: Look, heads: Sequence[Head], tokens: int, height: float =
 
 
 def pool(weights: Tiles, side: int) -> NDArray[np.float32]:
-    """A head (n, m) as at most (side, side) cells, each the largest weight of its square; NaN where all are masked."""
-    step = math.ceil(max(weights.shape) / side)
-    rows, columns = (math.ceil(length / step) for length in weights.shape)
-    padded = np.full((rows * step, columns * step), -np.inf, np.float32)
-    padded[: weights.shape[0], : weights.shape[1]] = np.where(np.isnan(weights), -np.inf, weights)
-    largest = padded.reshape(rows, step, columns, step).max(axis=(1, 3))
+    """Heads (…, n, m) as at most (side, side) cells each, a cell the largest weight of its square; NaN: all masked."""
+    *lead, n, m = weights.shape
+    step = math.ceil(max(n, m) / side)
+    rows, columns = math.ceil(n / step), math.ceil(m / step)
+    padded = np.full((*lead, rows * step, columns * step), -np.inf, np.float32)
+    np.copyto(padded[..., :n, :m], weights, where=~np.isnan(weights), casting="same_kind")
+    largest = padded.reshape(*lead, rows, step, columns, step).max(axis=(-3, -1))
     return np.where(np.isinf(largest), np.float32(np.nan), largest)
 
 

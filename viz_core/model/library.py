@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from viz_core.i18n import Problem
+from viz_core.i18n import Lang, Problem
 from viz_core.model import get
 from viz_core.model.config import LlamaConfig, from_hf
 from viz_core.model.gguf import open_gguf
@@ -43,6 +43,11 @@ class Model:
         ids = self.tokenizer.encode(text)
         self.llama.check(ids)
         return ids
+
+
+def held_out(lang: Lang) -> str:
+    """A document that the bundled model was not trained on, from what was held out beside its training data."""
+    return (BUNDLED / f"held_out.{lang}.txt").read_text(encoding="utf-8").strip()
 
 
 def names() -> list[str]:

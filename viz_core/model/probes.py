@@ -85,10 +85,21 @@ def entropy(weights: np.ndarray) -> np.ndarray:
 
 def redundancy(weights: np.ndarray) -> float:
     """Mean cosine between the maps of two different heads; 1 for a layer with one head."""
+    near = cosines(weights)[np.triu_indices(len(weights), 1)]
+    return float(near.mean()) if near.size else 1.0
+
+
+def cosines(weights: np.ndarray) -> np.ndarray:
+    """Cosine between the maps (heads, n, m) of any two heads, (heads, heads)."""
     flat = weights.reshape(len(weights), -1)
     flat = flat / np.linalg.norm(flat, axis=1, keepdims=True)
-    cosines = (flat @ flat.T)[np.triu_indices(len(flat), 1)]
-    return float(cosines.mean()) if cosines.size else 1.0
+    return flat @ flat.T
+
+
+def best_place(scores: np.ndarray) -> tuple[int, int]:
+    """The (layer, head) of the largest of scores (layers, heads)."""
+    layer, head = np.unravel_index(int(np.argmax(scores)), scores.shape)
+    return int(layer), int(head)
 
 
 def outliers(x: np.ndarray) -> np.ndarray:

@@ -31,6 +31,8 @@ def body(scene: Scene, lang: Lang, bench: Bench) -> None:
         _picture(scene, view, context)
     with numbers:
         _numbers(view.numbers, context)
+        if has(f"{scene.table}.said"):
+            st.markdown(context.t(f"{scene.table}.said", **view.facts))
     with proofs:
         for proof in view.proofs:
             _proof(proof, context)
@@ -72,8 +74,11 @@ def _picture(scene: Scene, view: View, context: Context) -> None:
     if view.trace is not None:
         player(view.trace, lang=context.lang, key=f"player.{scene.table}", start=link.step(view.start),
                on_step=link.put_step)
-    for i, plate in enumerate(view.plates):
-        _plate(scene, plate, i, context)
+    wide = view.beside and not context.look.phone
+    places = st.columns(len(view.plates), gap="medium") if wide else [st.container() for _ in view.plates]
+    for i, (plate, place) in enumerate(zip(view.plates, places, strict=True)):
+        with place:
+            _plate(scene, plate, i, context)
     if view.question is not None:
         _question(scene, view.question, context)
 

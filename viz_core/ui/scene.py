@@ -97,12 +97,14 @@ class Download:
 class View:
     """What a scene shows, from top to bottom; `facts` fill the placeholders of its message and notes.
 
-    `quote` is text that the model made or the reader typed: shown as it is, never as markup.
+    `quote` is text that the model made or the reader typed: shown as it is, never as markup. `beside` puts the plates
+    side by side, which a phone stacks.
     """
 
     trace: Trace | None = None
     start: int = 0
     plates: tuple[Plate, ...] = ()
+    beside: bool = False
     table: Mapping[str, list[Any]] | None = None
     numbers: tuple[Number, ...] = ()
     proofs: tuple[Proof, ...] = ()
