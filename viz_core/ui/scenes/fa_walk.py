@@ -21,9 +21,9 @@ from viz_core.figures.scales import Scale
 from viz_core.figures.theme import Hue
 from viz_core.i18n import Problem
 from viz_core.proofs.flash_attention import exact, tiled_equals_dense
+from viz_core.ui.heads import HEAD, LAYER
 from viz_core.ui.params import Choice, Line, Whole
 from viz_core.ui.scene import Context, Number, Plate, Scene, View
-from viz_core.ui.scenes.attention_head import HEAD, LAYER
 from viz_core.ui.scenes.fa_inputs import INPUT, inputs
 
 if TYPE_CHECKING:
