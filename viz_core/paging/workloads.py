@@ -10,9 +10,14 @@ from __future__ import annotations
 import numpy as np
 
 from viz_core.paging.config import SchedulerConfig
-from viz_core.paging.contiguous import Job
+from viz_core.paging.contiguous import RULES, Job, simulate
+from viz_core.paging.metrics import measure
+from viz_core.paging.run import run
 from viz_core.paging.scenario import Ask, Prompt, Scenario
 
+Shares = dict[str, float]
+PARTS = ("tokens", "reserved", "internal", "external", "idle")
+SLOTS = 15_728  # KV memory of the paper's OPT-13B: 12 GB at 800 KB a token, in whole blocks of 16
 MEANS = {"sharegpt": (161.31, 337.99), "alpaca": (19.31, 58.45)}
 LONGEST = 2048
 SPREAD = 1.0
@@ -41,3 +46,12 @@ def paged(work: list[Job], slots: int, block_size: int) -> Scenario:
     """The same requests for the paged scheduler, in a pool of as many slots; no two share a prefix."""
     asks = tuple(Ask(f"r{i}", Prompt(((f"r{i}", job.prompt),)), job.output, job.at) for i, job in enumerate(work))
     return Scenario(slots // block_size, block_size, requests=asks, scheduler=SchedulerConfig(max_num_seqs=256))
+
+
+def memory_shares(name: str, count: int, block_size: int, seed: int = 0) -> dict[str, Shares]:
+    """Mean share of each use of memory (0..1) under the three contiguous rules and under paging, on the same
+    requests.
+    """
+    work = jobs(name, count, seed)
+    shares = {rule: simulate(work, SLOTS, rule, LONGEST).shares() for rule in RULES}
+    return shares | {"paged": measure(run(paged(work, SLOTS, block_size))).waste.shares()}

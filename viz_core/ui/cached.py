@@ -21,9 +21,12 @@ from viz_core.model.contribution import lengths_written, shares
 from viz_core.model.counts import Counts, Tally
 from viz_core.model.journey import Journey, journey
 from viz_core.model.library import Model
+from viz_core.model.paged import placed
 from viz_core.model.probes import Induction, Probes, best_place, induction, probe
 from viz_core.model.rewrite import one_changed
-from viz_core.proofs import Proof, attention, flash_attention, kv_cache
+from viz_core.paging.workloads import Shares
+from viz_core.paging.workloads import memory_shares as paged_memory
+from viz_core.proofs import Proof, attention, flash_attention, kv_cache, paging
 from viz_core.ui import models
 
 SEEN = 64  # tokens on which a default head is chosen where a look at all of them would take too long
@@ -202,3 +205,15 @@ def reorder_proof(data: str) -> Proof:
     """Tiled float32 is dense attention on the same data."""
     q, k, v = drawn_for(data)
     return flash_attention.tiled_equals_dense(assemble(tiled(q, k, v, (64, 64))), flash_attention.exact(q, k, v))
+
+
+@st.cache_data(max_entries=32, show_spinner=False)
+def memory_shares(work: str, requests: int, block_size: int) -> dict[str, Shares]:
+    """Shares of KV memory under contiguous and paged allocation."""
+    return paged_memory(work, requests, block_size)
+
+
+@st.cache_data(max_entries=64, show_spinner=False)
+def paged_proof(name: str, prompt: str, size: int) -> Proof:
+    """Attention through a block table equals attention in one piece, on this prompt."""
+    return paging.paged_equals_contiguous(capture(name, prompt), placed(tokens(name, prompt), size))

@@ -24,6 +24,7 @@ PAGES: tuple[PageInfo, ...] = (
     _page("kv_cache", "cached"),
     _page("attention", "grid_on"),
     _page("flash_attention", "view_comfy"),
+    _page("paged_attention", "view_module"),
     _page("quantization", "straighten"),
 )
 

@@ -1,0 +1,100 @@
+"""A run, or several beside each other, as a Trace for the player."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from viz_core.paging.events import Event, Log, Op
+from viz_core.paging.film_captions import batch, moments, operation
+from viz_core.paging.film_lanes import RunLanes
+from viz_core.paging.metrics import Metrics, measure
+from viz_core.paging.replay import replay
+from viz_core.paging.run import Recording
+from viz_core.trace import Label, State, Text, Trace
+from viz_core.trace_builder import TraceBuilder
+
+SERIES = {  # catalogue key -> decimals, what it counts
+    "paging.series.blocks": (0, lambda m: m.blocks),
+    "paging.series.slots": (0, lambda m: m.waste.tokens),
+    "paging.series.waste": (1, lambda m: 100 * (m.waste.reserved + m.waste.internal) / _at_least_one(m)),
+    "paging.series.hit": (1, lambda m: 100 * m.hit_rate),
+    "paging.series.lost": (0, lambda m: m.lost),
+}
+
+
+def _at_least_one(metrics: Metrics) -> np.ndarray:
+    """Slots of held blocks, 1 where none is held."""
+    waste = metrics.waste
+    return np.maximum(waste.tokens + waste.reserved + waste.internal, 1)
+
+
+def requests_of(log: Log) -> list[str]:
+    """Requests in the order of their arrival."""
+    return list(dict.fromkeys(event.request for event in log if event.op == Op.ARRIVE))
+
+
+def events_by_step(log: Log) -> list[list[Event]]:
+    """The events of each step."""
+    steps: list[list[Event]] = [[] for _ in range(log.num_steps)]
+    for event in log:
+        steps[event.step].append(event)
+    return steps
+
+
+def film(runs: Sequence[tuple[Label, Recording]], title: Label, *, scripted: bool) -> Trace:
+    """The runs, named, step beside step; a shorter one stays at its end. One run also gets its number series."""
+    builder = TraceBuilder(title)
+    names = list(dict.fromkeys(name for _, recording in runs for name in requests_of(recording.log)))
+    lanes = [RunLanes(builder, label, recording, names) for label, recording in runs]
+    for number, name in enumerate(names, 1):
+        builder.hue(number, name[:2], Text("paging.request", {"name": name}))
+    builder.word(State.COMPUTED, Text("paging.word.written"))
+    builder.word(State.MASKED, Text("paging.word.null"))
+    values = _declare(builder, runs[0][1]) if len(runs) == 1 else {}
+    steps = [events_by_step(recording.log) for _, recording in runs]
+    states = [replay(recording.config, recording.log) for _, recording in runs]
+    for at in range(max(map(len, steps))):
+        events = [each[at] if at < len(each) else [] for each in steps]
+        now = [next(state, None) for state in states]
+        for lane, state, happened in zip(lanes, now, events, strict=True):
+            if state is not None:
+                lane.show(state, happened)
+        for key, series in values.items():
+            builder.value(key, series[at])
+        for moment in moments(events[0]):
+            builder.event(moment)
+        shown = [state for state in now if state is not None]
+        caption = (
+            operation(lanes[: len(shown)], events[: len(shown)], shown) if scripted else batch(events[0], shown[0])
+        )
+        builder.step(caption.key, **caption.params)
+    return builder.build()
+
+
+def _declare(builder: TraceBuilder, recording: Recording) -> dict[str, list[float]]:
+    """Declare the number series and return their values."""
+    metrics, values = measure(recording), {}
+    for key, (places, of) in SERIES.items():
+        series = [float(value) for value in of(metrics)]
+        if any(series):
+            builder.series(key, places=places)
+            values[key] = series
+    return values
+
+
+def owners(recording: Recording) -> np.ndarray:
+    """Who holds each usable block after each step: (steps, blocks) of 0 free, k the k-th request to arrive."""
+    numbers = {name: i for i, name in enumerate(requests_of(recording.log), 1)}
+    null = int(recording.config.rules.null_block)
+    return np.array(list(_owner_rows(recording, numbers)), np.int64).reshape(-1, recording.config.num_blocks)[:, null:]
+
+
+def _owner_rows(recording: Recording, numbers: dict[str, int]) -> Iterator[np.ndarray]:
+    for state in replay(recording.config, recording.log):
+        row = np.zeros(recording.config.num_blocks, np.int64)
+        for name, tables in state.tables.items():
+            for table in tables:
+                row[np.frombuffer(table, np.int32)] = numbers[name]
+        yield row
