@@ -8,7 +8,7 @@ import numpy as np
 
 from viz_core.paging.events import Event, Log, Op
 from viz_core.paging.film_captions import batch, moments, operation
-from viz_core.paging.film_lanes import RunLanes
+from viz_core.paging.film_lanes import RunLanes, widest_tables
 from viz_core.paging.metrics import Metrics, measure
 from viz_core.paging.replay import replay
 from viz_core.paging.run import Recording
@@ -46,9 +46,9 @@ def events_by_step(log: Log) -> list[list[Event]]:
 def film(runs: Sequence[tuple[Label, Recording]], title: Label, *, scripted: bool) -> Trace:
     """The runs, named, step beside step; a shorter one stays at its end. One run also gets its number series."""
     builder = TraceBuilder(title)
-    names = list(dict.fromkeys(name for _, recording in runs for name in requests_of(recording.log)))
-    lanes = [RunLanes(builder, label, recording, names) for label, recording in runs]
-    for number, name in enumerate(names, 1):
+    widths = widest_tables(recording for _, recording in runs)
+    lanes = [RunLanes(builder, label, recording, widths, grid=len(runs) == 1) for label, recording in runs]
+    for number, name in enumerate(widths, 1):
         builder.hue(number, name[:2], Text("paging.request", {"name": name}))
     builder.word(State.COMPUTED, Text("paging.word.written"))
     builder.word(State.MASKED, Text("paging.word.null"))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from itertools import accumulate
 
 from viz_core.paging.events import Event, Op
 from viz_core.paging.pool import NULL
@@ -15,38 +16,53 @@ MOST_ROWS = 12  # requests whose tables are drawn
 MOST_COLUMNS = 64
 
 
-def widest_table(recording: Recording) -> int:
-    """The most entries any table ever has."""
-    size, most = recording.config.block_size, 1
-    for event in recording.log:
-        if event.op == Op.COMPUTE:
-            most = max(most, -(-event.value // size))
+def widest_tables(recordings: Iterable[Recording]) -> dict[str, int]:
+    """The most table entries that each request ever has, in order of arrival."""
+    most: dict[str, int] = {}
+    for recording in recordings:
+        for event in recording.log:
+            if event.op in (Op.ARRIVE, Op.COMPUTE):
+                blocks = -(-event.value // recording.config.block_size)
+                most[event.request] = max(most.get(event.request, 1), blocks)
     return most
 
 
 class RunLanes:
-    """Declares the lanes of a run and, step after step, sets what changed in them."""
+    """Declares the lanes of a run and, step after step, sets what changed in them.
 
-    def __init__(self, builder: TraceBuilder, name: Label, recording: Recording, names: Sequence[str]) -> None:
+    `widths`: table entries to draw for each request; as a `grid` with a row a request, or all in one line.
+    """
+
+    def __init__(
+        self, builder: TraceBuilder, name: Label, recording: Recording, widths: dict[str, int], grid: bool
+    ) -> None:
         self.builder, self.recording = builder, recording
         self.null = int(recording.config.rules.null_block)
         self.usable, self.size = recording.config.usable, recording.config.block_size
-        self.hues = {request: i for i, request in enumerate(names, 1)}
+        self.hues = {request: i for i, request in enumerate(widths, 1)}
         self.owner = [0] * recording.config.num_blocks  # hue of whoever held a block last
-        self.columns = widest_table(recording)
-        self.tables = range(0)
-        if len(names) <= MOST_ROWS and self.columns <= MOST_COLUMNS:
-            self.tables = builder.lane(
-                Text("paging.lane.tables", {"name": name}), len(names) * self.columns,
-                columns=self.columns, full=self.size, row_names=list(names),
-                column_names=[f"L{i}" for i in range(self.columns)],
-            )  # fmt: skip
+        self.tables = self._declare_tables(Text("paging.lane.tables", {"name": name}), widths, grid)
         ids = [f"P{i}" for i in range(self.usable)]
         keys = list(range(1, self.usable + 1))
         self.pool = builder.lane(
             Text("paging.lane.pool", {"name": name}), self.usable, under=ids, keys=keys, full=self.size
         )
         self.queue = builder.lane(Text("paging.lane.queue", {"name": name}), self.usable)
+
+    def _declare_tables(self, name: Label, widths: dict[str, int], grid: bool) -> dict[str, range]:
+        """The cells of each request's table; none where there are too many to read."""
+        columns = max(widths.values())
+        if len(widths) > MOST_ROWS or columns > MOST_COLUMNS:
+            return {}
+        if grid:
+            logical = [f"L{i}" for i in range(columns)]
+            cells = self.builder.lane(name, len(widths) * columns, columns=columns, full=self.size,
+                                      row_names=list(widths), column_names=logical)  # fmt: skip
+            return {request: cells[i * columns : (i + 1) * columns] for i, request in enumerate(widths)}
+        under = [f"{request}{i}" for request, width in widths.items() for i in range(width)]
+        cells = self.builder.lane(name, len(under), under=under, full=self.size)
+        starts = dict(zip(widths, accumulate(widths.values(), initial=0), strict=False))
+        return {request: cells[starts[request] : starts[request] + width] for request, width in widths.items()}
 
     def label(self, block: int) -> str:
         """A block's name: usable blocks are counted from P0 under every policy."""
@@ -97,11 +113,11 @@ class RunLanes:
             self.builder.write(cell, self.label(block) if block >= 0 else "")
 
     def _show_tables(self, state: PoolState, fill: dict[int, int], written: set[int]) -> None:
-        for request, hue in self.hues.items():
+        for request, cells in self.tables.items():
             table = state.tables[request][0] if request in state.tables else ()
-            first = self.tables.start + (hue - 1) * self.columns
-            for at in range(self.columns):
-                self._show_entry(first + at, request, hue, at, table[at] if at < len(table) else -1, fill, written)
+            for at, cell in enumerate(cells):
+                block = table[at] if at < len(table) else -1
+                self._show_entry(cell, request, self.hues[request], at, block, fill, written)
 
     def _show_entry(
         self, cell: int, request: str, hue: int, at: int, block: int, fill: dict[int, int], written: set[int]
@@ -119,5 +135,7 @@ class RunLanes:
         put("detail", cell, 0)
         if shown:
             first = at * self.size
-            self.builder.tell(cell, "paging.entry", request=request, logical=at, physical=self.label(block),
-                              first=first, last=first + self.size - 1, fill=fill.get(block, 0), size=self.size)  # fmt: skip
+            self.builder.tell(
+                cell, "paging.entry", request=request, logical=at, physical=self.label(block),
+                first=first, last=first + self.size - 1, fill=fill.get(block, 0), size=self.size,
+            )  # fmt: skip

@@ -27,7 +27,7 @@ def shown(context: Context, scenario: Scenario, title: Label, name: str) -> View
         plates = (Plate(occupancy(context.look, owners(recording), names)),)
     return View(
         trace=film([(context.t(f"option.policy.{scenario.policy}"), recording)], title, scripted=bool(scenario.script)),
-        start=log.num_steps - 1,
+        start=log.num_steps - 1 if scenario.script else int(metrics.blocks.argmax()),
         plates=plates,
         numbers=numbers(metrics),
         proofs=(no_block_is_lost(recording),),

@@ -57,8 +57,7 @@ def build(context: Context) -> View:
         ),
         start=ended,
         numbers=(
-            Number("d_blocks", " ".join(taken(first, "D")), {"policy": context.t("option.other_policy.fifo")}),
-            Number("d_blocks", " ".join(taken(other, "D")), {"policy": context.t(f"option.other_policy.{code}")}),
+            Number("most_blocks", f"{int(measure(first).blocks.max())} / {SOURCE.blocks}"),
             Number("slots_used", f"{waste.tokens[-1]} / {held} = {units.percent(waste.tokens[-1] / held)}"),
         ),
         proofs=(no_block_is_lost(first), no_block_is_lost(other)),

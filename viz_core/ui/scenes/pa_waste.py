@@ -29,7 +29,7 @@ def build(context: Context) -> View:
     for rule, shares in ours.items():
         rows.append(row(context, rule, "simulated", shares))
         if values["work"] == "sharegpt":
-            rows.append(row(context, rule, "quoted", QUOTED[rule]))
+            rows.append(row(context, rule, "quoted", {part: share / 100 for part, share in QUOTED[rule].items()}))
     names = [context.t(f"paging.part.{part}") for part in PARTS]
     figure = stacks(context.look, rows, names, Scale(context.t("paging.share_axis"), range=(0, 101)))
     return View(

@@ -1,0 +1,84 @@
+"""A run as a Trace shows exactly the states of the log; K/V read through a block table give the same attention."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from viz_core.attention.paged import Paged
+from viz_core.model.capture import Capture
+from viz_core.model.paged import attend_paged, placed, scatter, worst_difference
+from viz_core.paging.film import film, owners
+from viz_core.paging.metrics import measure
+from viz_core.paging.presets import PRESETS, SOURCE, under
+from viz_core.paging.replay import state_at
+from viz_core.paging.run import run
+from viz_core.trace import State
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_every_frame_is_the_pool(name: str) -> None:
+    scenario = PRESETS[name]
+    recording = run(scenario)
+    trace = film([(name, recording)], name, scripted=bool(scenario.script))
+    lanes = {getattr(lane.label, "key", ""): lane for lane in trace.lanes}
+    pool, queue = lanes["paging.lane.pool"], lanes["paging.lane.queue"]
+    null = int(recording.config.rules.null_block)
+    assert trace.steps == recording.log.num_steps
+    for step in range(trace.steps):
+        planes, state = trace.state(step), state_at(recording.config, recording.log, step)
+        cells = slice(pool.first, pool.first + pool.count)
+        assert list(planes["ref"][cells]) == list(state.ref)[null:]
+        assert [s != State.FREE for s in planes["state"][cells]] == [r > 0 for r in list(state.ref)[null:]]
+        texts = [trace.texts[i] for i in planes["text"][queue.first : queue.first + queue.count]]
+        assert [text for text in texts if text] == [f"P{block - null}" for block in state.queue.order()]
+    blocks = next(s for s in trace.series if getattr(s.label, "key", "") == "paging.series.blocks")
+    assert list(blocks.values) == list(measure(recording).blocks)
+
+
+def test_tables_beside_each_other_show_both_runs() -> None:
+    runs = [(code, run(under(SOURCE, code, code == "vllm-0.33"))) for code in ("seed-fifo", "vllm-0.33")]
+    trace = film(runs, "both", scripted=True)
+    tables = [lane for lane in trace.lanes if getattr(lane.label, "key", "") == "paging.lane.tables"]
+    ends = []
+    for lane in tables:
+        text = trace.state(trace.steps - 1)["text"]
+        ends.append([trace.texts[i] for i in text[lane.first : lane.first + lane.count]])
+    assert ends == [["P0", "P1", "P4", "", "", "P5", "P6", "P7"], ["P0", "P1", "P4", "", "", "P5", "P3", "P6"]]
+
+
+def test_owners_follow_the_tables() -> None:
+    recording = run(SOURCE)
+    assert list(owners(recording)[-1]) == [1, 1, 0, 0, 1, 3, 4, 4, 0]
+
+
+def captured(n: int, window: int | None = None) -> Capture:
+    """q, k and v of two layers, 4 query heads on 2 KV heads."""
+    rng, capture = np.random.default_rng(n), Capture()
+    for layer in range(2):
+        q, k, v = (rng.standard_normal((heads, n, 8)).astype(np.float32) for heads in (4, 2, 2))
+        capture.keep(layer, q, k, v, window, None)
+    return capture
+
+
+@pytest.mark.parametrize("size", [1, 3, 4, 16])
+@pytest.mark.parametrize("window", [None, 5])
+def test_attention_through_a_table_is_attention(size: int, window: int | None) -> None:
+    place = placed(list(range(13)), size)
+    assert list(place.table) != list(range(len(place.table)))
+    assert worst_difference(captured(13, window), place.table, place.blocks, size) < 1e-12
+
+
+def test_a_wrong_table_shows() -> None:
+    """The mutants of a paged gather: identity table, table shifted by one block."""
+    rng = np.random.default_rng(0)
+    q, k, v = rng.standard_normal(8), rng.standard_normal((12, 8)), rng.standard_normal((12, 8))
+    table = (5, 2, 7)
+    pools = [scatter(rows, table, 9, 4) for rows in (k, v)]
+    right = attend_paged(q, *(Paged(pool, table, 12) for pool in pools), 4)
+    for wrong in ((0, 1, 2), (2, 7, 5), (6, 3, 8)):
+        other = attend_paged(q, *(Paged(pool, wrong, 12) for pool in pools), 4)
+        if wrong == (2, 7, 5):  # a permutation of whole blocks: attention itself does not mind the order of keys
+            assert np.allclose(other, right)
+        else:
+            assert not np.allclose(other, right)
