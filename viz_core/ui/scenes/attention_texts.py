@@ -18,14 +18,14 @@ from viz_core.ui.scene import Context, Number, Plate, Scene, View
 from viz_core.units import percent
 
 LAYER, HEAD = controls("layer", "head", lambda bench: cached.most_moved(bench.model, bench.prompt))
-OTHER = Line("other", "", longest=10_000)
+OTHER = Line("other_text", "", longest=10_000)
 LEAST = 0.1  # the colours reach at least this far: smaller differences stay pale
 JOINED = {"join": False}  # two texts need not split their characters alike: a cell is a token
 
 
 def texts(context: Context) -> tuple[str, str]:
     """The prompt and the text beside it: the reader's, else the prompt with one token replaced."""
-    bench, typed = context.bench, context.values["other"]
+    bench, typed = context.bench, context.values["other_text"]
     other = typed if typed.strip() else cached.changed(bench.model, bench.prompt)
     one, two = (len(cached.tokens(bench.model, text)) for text in (bench.prompt, other))
     if one != two and typed.strip():
