@@ -13,6 +13,8 @@ from viz_core.quantizers.compare import compare, quantize_any
 from viz_core.quantizers.registry import FORMATS
 from viz_core.quantizers.samples import REAL, SAMPLES, excess_kurtosis, sample
 from viz_core.quantizers.snap import snapped
+from viz_core.trace_codec import encode
+from viz_core.ui.scenes import quant_steps
 
 PUBLISHED = {
     "Q8_0": 45.0, "int8 row": 42.1, "Q6_K": 34.7, "E4M3 tensor": 31.5, "Q5_K": 28.6, "Q4_K": 22.6, "Q4_0": 20.95,
@@ -51,6 +53,15 @@ def test_the_formula_is_the_value(name: str) -> None:
     assert np.allclose(again, block.after, rtol=1e-5, atol=1e-8)
     assert block.formula(0).endswith(f"{block.after[0]:.4g}".replace("-", "−"))
     assert np.isin(block.after, block.points).all()
+
+
+@pytest.mark.parametrize("lang", LANGS)
+@pytest.mark.parametrize("name", ["Q4_0", "Q4_1", "NF4", "uint4 g64", "FP16"])
+def test_every_step_of_the_snap_is_said(name: str, lang: str) -> None:
+    x, q = quantize_any(sample("ffn_in"), FORMATS[name])
+    film = quant_steps.trace(snapped(x, q, 5))
+    assert film.steps == min(12, q.layout.block)
+    assert len(encode(film, lang)) > 1000 or film.steps == 1  # type: ignore[arg-type]
 
 
 @pytest.fixture(scope="module")
