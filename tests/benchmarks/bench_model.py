@@ -2,8 +2,8 @@
 
 SmolLM2 in float32 and int8, each in a bare process of its own: file to first token, decode at three lengths, prefill,
 peak memory, and decode against the read bandwidth measured beside it. Peers (torch + transformers on the same GGUF,
-llama.cpp through llama-cpp-python) run under the interpreters given by --peer, where those have them. Best of several
-repeats on all sides, because other work on the machine only ever slows a run down.
+llama.cpp through the xllamacpp wheel) run under the interpreters given by --peer, where those have them. Best of
+several repeats on all sides, because other work on the machine only ever slows a run down.
 """
 
 from __future__ import annotations
@@ -91,24 +91,21 @@ print(json.dumps(out))
 LLAMA_CPP = """
 import json, sys, time
 start = float(sys.argv[1])
-from llama_cpp import Llama
+import xllamacpp
 TOKENS = int(sys.argv[4])
-model = Llama(sys.argv[2], n_ctx=2048, n_threads=int(sys.argv[3]), n_threads_batch=int(sys.argv[3]), verbose=False)
-model.eval([504, 3575, 282, 4649, 314])
+wanted = xllamacpp.CommonParams()
+wanted.model.path, wanted.n_ctx, wanted.n_parallel = sys.argv[2], 2048, 1
+wanted.cpuparams.n_threads = wanted.cpuparams_batch.n_threads = int(sys.argv[3])
+server = xllamacpp.Server(wanted)
+def complete(n, tokens):
+    asked = {"prompt": [100 + i % 40000 for i in range(n)], "n_predict": tokens, "temperature": 0}
+    return server.handle_completions(asked | {"cache_prompt": False, "ignore_eos": True})["timings"]
+complete(5, 1)
 out = {"first": time.time() - start}
 for m in json.loads(sys.argv[5]):
-    model.reset()
-    model.eval([100 + i % 40000 for i in range(m)])
-    times = []
-    for _ in range(TOKENS):
-        t = time.perf_counter(); model.eval([30]); times.append(time.perf_counter() - t)
-    out[f"decode@{m}"] = 1 / min(times)
+    out[f"decode@{m}"] = max(complete(m, TOKENS)["predicted_per_second"] for _ in range(3))
 for n in (128, 512):
-    times = []
-    for _ in range(3):
-        model.reset(); t = time.perf_counter(); model.eval([100 + i for i in range(n)])
-        times.append(time.perf_counter() - t)
-    out[f"prefill@{n}"] = n / min(times)
+    out[f"prefill@{n}"] = max(complete(n, 1)["prompt_per_second"] for _ in range(3))
 print(json.dumps(out))
 """
 
