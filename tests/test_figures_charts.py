@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from viz_core.figures.bars import Bar, Stack, bars, stacks
-from viz_core.figures.curves import Curve, curves
+from viz_core.figures.curves import Curve, Panel, curves, panels
 from viz_core.figures.end_names import spread
 from viz_core.figures.layout import Look, alt_text, config, spec_bytes
 from viz_core.figures.numbers import spoken
@@ -113,7 +113,7 @@ def test_spread_names_do_not_touch_and_keep_their_order(places: list[float]) -> 
 
 @pytest.mark.parametrize(
     ("value", "text"),
-    [(10_100, "10,100"), (0.0123, "0.0123"), (-3.5, "−3.5"), (1234.5, "1,234"), (0, "0"), (796.8, "796.8")],
+    [(10_100, "10,100"), (0.0123, "0.0123"), (-3.5, "−3.5"), (1234.5, "1,234"), (0, "0"), (1.3e-7, "1.3 × 10⁻⁷")],
 )
 def test_numbers_in_words(value: float, text: str) -> None:
     assert spoken(value) == text
@@ -142,3 +142,19 @@ def test_stacked_parts_are_told_apart_without_colour() -> None:
 def test_the_image_button_saves_one_of_two_formats() -> None:
     assert config("head", "svg")["toImageButtonOptions"]["format"] == "svg"
     assert config("head")["toImageButtonOptions"]["filename"] == "head"
+
+
+@pytest.mark.parametrize("width", [920, 358])
+def test_panels_leave_room_for_names_and_keep_their_proportion(width: int) -> None:
+    lines = [Curve("a", N, N), Curve("b", N, 2 * N)]
+    spans = ((0.5, 1.0), (0.25, 0.5), (0.0, 1.0))
+    parts = [Panel(lines, Scale(name), span) for name, span in zip("abc", spans, strict=True)]
+    made = spec(panels(Look(width=width), parts, Scale("x"), height=500))["layout"]
+    one, two, three = (made[f"yaxis{k}"]["domain"] for k in ("", "2", "3"))
+    area = made["height"] - made["margin"]["t"] - 52
+    needed = 30 + (40 if width < 480 else 0)
+    assert one[1] == 1
+    assert three[0] == pytest.approx(0, abs=1e-9)
+    assert (one[0] - two[1]) * area == pytest.approx(needed, abs=1)
+    assert (two[0] - three[1]) * area == pytest.approx(needed, abs=1)
+    assert (one[1] - one[0]) == pytest.approx(2 * (two[1] - two[0]))

@@ -71,7 +71,7 @@ def bars(look: Look, rows: Sequence[Bar], x: Scale) -> go.Figure:
         [trace],
         t("figure.alt_bars", look.lang, x=x.title, names=named),
         look.px(34) * len(rows) + look.px(52),
-        xaxis=axis(look, plot_text(x.title), type=x.spacing, range=shown_range((low, high), x), **ticks(x)),
+        xaxis=axis(look, plot_text(x.title), type=x.spacing, range=shown_range((low, high), x), **_ticks(look, x)),
         yaxis=_rows(look, [row.name for row in rows]),
         margin={"l": 8, "r": round(right), "t": 4, "b": 8},
     )
@@ -95,7 +95,7 @@ def stacks(look: Look, rows: Sequence[Stack], names: Sequence[str], x: Scale, hu
         barmode="stack",
         showlegend=True,
         legend=legend | {"font": look.text(), "itemclick": False, "itemdoubleclick": False},
-        xaxis=axis(look, plot_text(x.title), range=list(x.range or (0, whole * 1.01)), **ticks(x)),
+        xaxis=axis(look, plot_text(x.title), range=list(x.range or (0, whole * 1.01)), **_ticks(look, x)),
         yaxis=_rows(look, [row.name for row in rows]),
         margin={"l": 8, "r": 16, "t": round(look.px(48 if look.phone else 28)), "b": 8},
     )
@@ -125,6 +125,10 @@ def _part(look: Look, rows: Sequence[Stack], name: str, k: int, hue: Hue, x: Sca
         "customdata": [plot_text(row.name) for row in rows],
         "hovertemplate": f"<b>%{{customdata}}</b><br>{plot_text(name)} %{{x:{x.digits}}}<extra></extra>",
     }
+
+
+def _ticks(look: Look, x: Scale) -> Parts:
+    return ticks(x, 3 if look.phone else 6)
 
 
 def _rows(look: Look, names: Sequence[str]) -> Parts:

@@ -6,7 +6,7 @@ Each curve has its own dash, so that print without colour works. Values that a l
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import plotly.graph_objects as go
@@ -23,7 +23,10 @@ __all__ = ["Curve", "Panel", "Scale", "axis_name", "curves", "panels"]
 
 @dataclass(frozen=True, slots=True)
 class Panel:
-    """Curves on one vertical axis, in a share of the figure's height; `ridges` are horizontal rules (y, name)."""
+    """Curves on one vertical axis; `ridges` are horizontal rules (y, name).
+
+    `share` is a span of the figure's height; only how long it is counts, against those of the other panels.
+    """
 
     lines: Sequence[Curve]
     y: Scale
@@ -33,7 +36,8 @@ class Panel:
     @property
     def up(self) -> tuple[float, float]:
         """The range of the vertical axis."""
-        return reach(self.y, [values(line.y) for line in self.lines] + [np.array([r]) for r, _ in self.ridges])
+        rules = np.array([ridge for ridge, _ in self.ridges], float) * (1.1 if self.y.spacing == "linear" else 1.0)
+        return reach(self.y, [*(values(line.y) for line in self.lines), rules])
 
 
 def curves(
@@ -53,31 +57,55 @@ def curves(
 def panels(
     look: Look, parts: Sequence[Panel], x: Scale, *, cursor: float | None = None, height: float = 340
 ) -> go.Figure:
-    """Panels over one x, the first on top; their shares leave room between them for the name of the lower axis."""
+    """Panels over one x, the first on top; `height` grows on a phone, where the names stand above each panel."""
     across = reach(x, [values(line.x) for panel in parts for line in panel.lines])
-    top = look.px(34) + (look.px(20) * len(parts[0].lines) if look.phone else 0)
-    area = look.px(height) - top - look.px(52)
-    ends = [_ends(look, panel) for panel in parts]
-    every = [end for panel in ends for end in panel]
-    said = " ".join(
+    heads = [_head(look, panel) for panel in parts]
+    area = look.px(height) - look.px(90) + (sum(heads[1:]) - look.px(30) * (len(parts) - 1) if look.phone else 0)
+    placed = [replace(p, share=s) for p, s in zip(parts, _shares(parts, heads, area), strict=True)]
+    ends = [_ends(look, panel) for panel in placed]
+    rule = {"type": "line", "yref": "paper", "y0": 0, "y1": 1, "x0": cursor, "x1": cursor} | _dotted(look)
+    bottom = {"anchor": f"y{_id(len(parts) - 1)}"}
+    return frame(
+        look,
+        [trace for k, panel in enumerate(placed) for trace in _traces(look, panel, k, x)],
+        _said(look, parts, x),
+        heads[0] + look.px(6) + area + look.px(52),
+        xaxis=axis(look, plot_text(x.title), type=x.spacing, range=shown_range(across, x), **ticks(x)) | bottom,
+        margin={"l": 8, "r": _right(look, ends), "t": round(heads[0] + look.px(6)), "b": 8},
+        annotations=[word for k, panel in enumerate(placed) for word in _words(look, panel, k, ends[k], area)],
+        shapes=[shape for k, panel in enumerate(placed) for shape in _ridges(look, panel, k)]
+        + ([rule] if cursor is not None else []),
+        **{f"yaxis{_id(k)}": _axis(look, panel) for k, panel in enumerate(placed)},
+    )
+
+
+def _head(look: Look, panel: Panel) -> float:
+    """Px above a panel for the name of its axis, on a phone also for the names of its curves."""
+    return look.px(30) + (look.px(20) * len(panel.lines) if look.phone else 0)
+
+
+def _shares(parts: Sequence[Panel], heads: Sequence[float], area: float) -> list[tuple[float, float]]:
+    """Where the panels stand in a plot `area` px high: what their heads leave, by the length of their shares."""
+    weights = [panel.share[1] - panel.share[0] for panel in parts]
+    rest = 1 - sum(heads[1:]) / area
+    top, out = 1.0, []
+    for k, weight in enumerate(weights):
+        top -= heads[k] / area if k else 0
+        low = max(top - rest * weight / sum(weights), 0.0)
+        out.append((low, top))
+        top = low
+    return out
+
+
+def _said(look: Look, parts: Sequence[Panel], x: Scale) -> str:
+    return " ".join(
         t("figure.alt_curves", look.lang, y=panel.y.title, x=x.title, names=spoken_curves(panel.lines))
         for panel in parts
     )
-    layout = {f"yaxis{_id(k)}": _axis(look, panel) for k, panel in enumerate(parts)}
-    rule = {"type": "line", "yref": "paper", "y0": 0, "y1": 1, "x0": cursor, "x1": cursor} | _dotted(look)
-    return frame(
-        look,
-        [trace for k, panel in enumerate(parts) for trace in _traces(look, panel, k, x)],
-        said,
-        look.px(height),
-        xaxis=axis(look, plot_text(x.title), type=x.spacing, range=shown_range(across, x), **ticks(x))
-        | {"anchor": f"y{_id(len(parts) - 1)}"},
-        margin={"l": 8, "r": 16 if look.phone else round(names_px(look, every)), "t": round(top), "b": 8},
-        annotations=[word for k, panel in enumerate(parts) for word in _words(look, panel, k, ends[k], area)],
-        shapes=[shape for k, panel in enumerate(parts) for shape in _ridges(look, panel, k)]
-        + ([rule] if cursor is not None else []),
-        **layout,
-    )
+
+
+def _right(look: Look, ends: Sequence[Sequence[End]]) -> int:
+    return 16 if look.phone else round(names_px(look, [end for panel in ends for end in panel]))
 
 
 def _id(k: int) -> str:

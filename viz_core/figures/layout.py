@@ -104,6 +104,7 @@ def axis(look: Look, title: str = "", grid: bool = False, **parts: Any) -> Parts
         "tickcolor": look.theme.muted,
         "automargin": True,
         "fixedrange": True,
+        "tickangle": 0,
     }
     return base | parts
 

@@ -1,6 +1,8 @@
-"""Numbers as words read them: grouped digits, a true minus sign, no exponents below 10¹²."""
+"""Numbers as words read them: grouped digits, a true minus sign, powers of ten written out."""
 
 from __future__ import annotations
+
+RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 def spoken(value: float) -> str:
@@ -11,4 +13,7 @@ def spoken(value: float) -> str:
         text = f"{value:,.0f}"
     else:
         text = f"{value:.4g}"
+        if "e" in text:
+            digits, power = text.split("e")
+            text = f"{digits} × 10{str(int(power)).translate(RAISED)}"
     return text.replace("-", "−")

@@ -69,8 +69,8 @@ def training(
 
     Each curve is named at its end with its last value.
     """
-    upper = Panel(_lines(log, losses), loss, (0.46 if look.phone else 0.4, 1.0))
-    lower = Panel(_lines(log, shares), share, (0.0, 0.22 if look.phone else 0.26))
+    upper = Panel(_lines(log, losses), loss, (0.3, 1.0))
+    lower = Panel(_lines(log, shares), share, (0.0, 0.3))
     return panels(look, [upper, lower], x, height=380)
 
 
