@@ -179,3 +179,9 @@ def test_standard_is_recorded_too() -> None:
     walk = record(standard(Q, K, V, bias=CAUSAL), 7, 20)
     np.testing.assert_allclose(walk.probe.out[-1], WANT.out[7], atol=1e-6)
     assert set(traffic(walk)) == {"Q", "K", "V", "O", "S", "P"}
+
+
+def test_an_order_of_nothing_is_one_step() -> None:
+    walk = walked(7, lambda _rows, _cols: [])
+    assert grouped(walk, 1) == [range(len(walk))]
+    assert film(walk, Scene(T, Sram(), None, WANT.out[7], 999)).steps == 1

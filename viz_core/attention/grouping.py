@@ -24,6 +24,8 @@ def grouped(walk: Record, row_tile: int, most: int = MOST) -> list[range]:
     visits are grouped alike.
     """
     ends = visit_ends(walk)
+    if not len(ends):
+        return [range(len(walk))]
     alone = walk.row[ends] == row_tile
     if alone.sum() + sum(not alone[r[0]] for r in _runs(alone)) >= most:
         alone = np.zeros_like(alone)

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
+import numpy as np
+
 from viz_core import units
 from viz_core.attention.curves import standard_cost
 from viz_core.attention.inputs import normal
 from viz_core.attention.orders import fa1, fa2, shuffled, snake
-from viz_core.attention.tiled import assemble, schedule, tiled
+from viz_core.attention.standard import standard
+from viz_core.attention.tiled import Sram, Step, assemble, schedule, tiled
 from viz_core.attention.tiling import Tiling
-from viz_core.attention.views import compulsory
-from viz_core.figures.bars import Bar, bars
+from viz_core.figures.bars import Stack, stacks
 from viz_core.figures.roofline import Kernel, Roof, roofline
 from viz_core.figures.scales import Scale
 from viz_core.figures.theme import Hue
@@ -21,38 +25,50 @@ from viz_core.ui.scene import Context, Number, Plate, Scene, View
 N = Whole("fa_tokens", 16, 1024, 300)
 WIDTH = Choice("head_width", ("32", "64", "128"), "32")
 ROWS, COLS, SEED = Whole("tile_rows", 1, 256, 64), Whole("tile_cols", 1, 256, 48), Whole("visit_seed", 0, 99, 0)
-HUE: dict[str, Hue] = {"standard": "B", "least": "C"}
+TENSORS = ("Q", "K", "V", "O", "S", "P")
+HUES: tuple[Hue, ...] = ("A", "B", "C", "D", "E", "F")
 
 
-def bills(t: Tiling, seed: int) -> dict[str, int]:
-    """Bytes by algorithm: the standard one, each order of the walk, and what none can avoid."""
+def bills(t: Tiling, seed: int) -> dict[str, dict[str, int]]:
+    """Bytes by algorithm and tensor: the standard one, each order of the walk, and what none can avoid."""
+    zero = np.zeros((t.n, t.d), np.float32)
     orders = {"fa1": fa1, "random": shuffled(seed), "fa2": fa2, "snake": snake}
-    walked = {
-        name: sum(s.bytes for s in schedule(t, order(t.row_tiles, t.col_tiles))) for name, order in orders.items()
+    walks = {name: schedule(t, order(t.row_tiles, t.col_tiles)) for name, order in orders.items()}
+    roomy = Sram(t.row_tiles, t.col_tiles, t.col_tiles, t.row_tiles)
+    least = schedule(t, fa2(t.row_tiles, t.col_tiles), roomy)
+    return {
+        name: _by_tensor(s) for name, s in {"standard": standard(zero, zero, zero), **walks, "least": least}.items()
     }
-    return {"standard": standard_cost(t.n, t.d, t.e).traffic, **walked, "least": compulsory(t)}
+
+
+def _by_tensor(steps: Iterable[Step]) -> dict[str, int]:
+    sums = dict.fromkeys(TENSORS, 0)
+    for step in steps:
+        sums[step.tensor] += step.bytes
+    return sums
 
 
 def build(context: Context) -> View:
-    """Bars of bytes; below, the same as FLOPs a byte under six GPUs' roofs."""
-    n, d, values = context.values["fa_tokens"], int(context.values["head_width"]), context.values
+    """Bars of bytes by tensor; below, the same as FLOPs a byte under six GPUs' roofs."""
+    values = context.values
+    n, d = values["fa_tokens"], int(values["head_width"])
     t = Tiling(n, n, d, d, values["tile_rows"], values["tile_cols"])
-    moved, flops = bills(t, values["visit_seed"]), standard_cost(n, d).flops
+    parts, flops = bills(t, values["visit_seed"]), standard_cost(n, d).flops
+    moved = {name: sum(of.values()) for name, of in parts.items()}
     q, k, v, _ = normal(n, d)
-    order = shuffled(values["visit_seed"])
-    proof = tiled_equals_dense(assemble(tiled(q, k, v, (t.rows, t.cols), order)), exact(q, k, v))
+    walk = tiled(q, k, v, (t.rows, t.cols), shuffled(values["visit_seed"]))
     rows = [
-        Bar(context.t(f"bill.{name}"), x, units.size(x), HUE.get(name, "A"), f"{flops / x:.1f} FLOP/B")
-        for name, x in moved.items()
+        Stack(f"{context.t(f'bill.{name}')}  {units.size(moved[name])}", tuple(of.values()))
+        for name, of in parts.items()
     ]
-    kernels = [
-        Kernel(context.t(f"bill.{name}"), flops / moved[name], HUE.get(name, "A"))
-        for name in ("standard", "fa2", "least")
-    ]
+    names = [context.t(f"bill.{x}") for x in TENSORS]
+    whole = Scale(context.t("bill.axis"), range=(0, 1.02 * max(moved.values())))
+    stand: dict[str, Hue] = {"standard": "B", "fa2": "A", "least": "C"}
+    kernels = [Kernel(context.t(f"bill.{name}"), flops / moved[name], hue) for name, hue in stand.items()]
     roofs = [Roof(g.name, g.flops, g.bandwidth) for g in GPUS]
     return View(
         plates=(
-            Plate(bars(context.look, rows, Scale(context.t("bill.axis"), range=(0, 1.02 * max(moved.values()))))),
+            Plate(stacks(context.look, rows, names, whole, HUES)),
             Plate(roofline(context.look, roofs, kernels)),
         ),
         numbers=(
@@ -62,17 +78,12 @@ def build(context: Context) -> View:
                 "fa_intensity_fa2", f"{flops / moved['fa2']:.1f}", {"formula": f"2 B_r / e = {2 * t.rows / t.e:.0f}"}
             ),
         ),
-        proofs=(proof,),
-        facts={
-            "n": n,
-            "d": d,
-            "rows": t.rows,
-            "cols": t.cols,
-            **{k: units.size(x) for k, x in moved.items()},
-            "naive": _naive(),
-        },
+        proofs=(tiled_equals_dense(assemble(walk), exact(q, k, v)),),
+        facts={"n": n, "d": d, "rows": t.rows, "cols": t.cols, "naive": _naive()}
+        | {name: units.size(x) for name, x in moved.items()},
         table={
             "": [context.t(f"bill.{name}") for name in moved],
+            **{x: [of[x] for of in parts.values()] for x in TENSORS},
             "bytes": list(moved.values()),
             "FLOP": [flops] * len(moved),
             "FLOP a byte": [round(flops / x, 2) for x in moved.values()],

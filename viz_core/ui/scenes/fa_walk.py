@@ -9,7 +9,7 @@ from viz_core.attention.bias import Bias, Floats
 from viz_core.attention.film import Scene as Film
 from viz_core.attention.film import film, signed
 from viz_core.attention.grouping import grouped
-from viz_core.attention.orders import ORDERS, Order, own, parse
+from viz_core.attention.orders import ORDERS, Order, Tile, own, parse
 from viz_core.attention.record import Record, record
 from viz_core.attention.rules import FA1, FA2
 from viz_core.attention.standard import standard
@@ -17,6 +17,7 @@ from viz_core.attention.tiled import Sram, tiled
 from viz_core.attention.tiling import Tiling
 from viz_core.attention.views import compulsory, errors, masked_tiles, row_scores
 from viz_core.figures.bars import Bar, bars
+from viz_core.figures.order_grid import order_grid
 from viz_core.figures.scales import Scale
 from viz_core.figures.theme import Hue
 from viz_core.i18n import Problem
@@ -36,17 +37,24 @@ PARAMS = (
     Whole("tile", 1, 64, 4),
     Whole("probe", 0, 511, 5),
     INPUT,
-    Line("visit_tiles", "0,0 0,1 0,2 0,3", 2000),
+    Line("visit_tiles", "0,0 0,1 0,2 0,3", 8000),
     LAYER,
     HEAD,
 )
 
 
-def order_of(context: Context, tiling: Tiling, masked: list[tuple[int, int]]) -> Order:
-    """The chosen visiting order; the reader's own is read from the text."""
+def order_of(context: Context, t: Tiling, masked: list[Tile]) -> tuple[Order, list[Tile] | None, str | None]:
+    """The chosen order; the reader's own with its tiles and, while some are missing, the sentence that says so."""
     if context.values["visit"] != "own":
-        return ORDERS[context.values["visit"]]
-    return own(parse(context.values["visit_tiles"]), masked)
+        return ORDERS[context.values["visit"]], None, None
+    drawn = parse(context.values["visit_tiles"])
+    try:
+        own(drawn, masked)(t.row_tiles, t.col_tiles)
+    except Problem as problem:
+        if problem.key != "attention_order_misses":
+            raise
+        return lambda _rows, _cols: drawn, drawn, problem.text(context.lang)
+    return lambda _rows, _cols: drawn, drawn, None
 
 
 def checked(n: int, size: int, query: int) -> None:
@@ -64,30 +72,29 @@ def build(context: Context) -> View:
     checked(len(q), size, query)
     tiling = Tiling(len(q), len(k), q.shape[1], v.shape[1], size, size)
     rule = FA1 if context.values["visit"] == "fa1" else FA2
-    order = order_of(context, tiling, masked_tiles(bias, tiling))
+    masked = masked_tiles(bias, tiling)
+    order, drawn, missing = order_of(context, tiling, masked)
     walk = record(tiled(q, k, v, (size, size), order, bias=bias, rule=rule), query, size)
     want, bill = exact(q, k, v, bias), sum(s.bytes for s in standard(q, k, v, bias=bias))
-    least = compulsory(tiling)
+    moved, least = int(walk.bytes.sum()), compulsory(tiling)
+    plates = [Plate(_bars(context, bill, moved, least))]
+    if drawn is not None:
+        grid = order_grid(context.look, tiling.row_tiles, tiling.col_tiles, drawn, masked)
+        plates.insert(0, Plate(grid, ("visit_tiles",)))
     return View(
         trace=film(walk, Film(tiling, Sram(), bias, want.out[query], bill, rule is FA1)),
         start=start(walk, query // size),
-        plates=(Plate(_bars(context, bill, int(walk.bytes.sum()), least)),),
+        plates=tuple(plates),
         numbers=(
-            Number("fa_bytes", units.size(int(walk.bytes.sum()))),
-            Number("fa_standard", units.size(bill)),
+            Number("fa_less_here", f"{bill / moved:.1f}×"),
             Number("fa_flops", units.scaled(int(walk.flops.sum()), "FLOP")),
+            Number("fa_visits", f"{int(walk.is_op('fold').sum())} + {int(walk.is_op('skip').sum())}"),
         ),
-        proofs=(tiled_equals_dense(walk.end, want),),
+        proofs=() if missing else (tiled_equals_dense(walk.end, want),),
+        notice=missing,
         table=probe_table(walk, tiling, (q, k), bias, want.out[query]),
-        facts={
-            "n": len(q),
-            "d": q.shape[1],
-            "tile": size,
-            "query": query,
-            "standard": units.size(bill),
-            "tiled": units.size(int(walk.bytes.sum())),
-            "least": units.size(least),
-        },
+        facts={"n": len(q), "tile": size, "query": query}
+        | {"standard": units.size(bill), "tiled": units.size(moved), "least": units.size(least)},
         code=(tiled,),
     )
 
