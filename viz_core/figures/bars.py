@@ -87,6 +87,8 @@ def stacks(look: Look, rows: Sequence[Stack], names: Sequence[str], x: Scale, hu
         for row in rows
     )
     legend = {"orientation": "h", "x": 0, "xanchor": "left", "y": 1, "yanchor": "bottom", "traceorder": "normal"}
+    if look.phone:
+        legend["xref"] = "container"
     return frame(
         look,
         data,
@@ -120,7 +122,7 @@ def _part(look: Look, rows: Sequence[Stack], name: str, k: int, hue: Hue, x: Sca
         "marker": {
             "color": look.theme.fill(hue),
             "line": {"color": look.theme.paper, "width": 1},
-            "pattern": {"shape": PATTERNS[k % len(PATTERNS)], "size": 6, "solidity": 0.12},
+            "pattern": {"shape": PATTERNS[k % len(PATTERNS)], "fillmode": "overlay", "size": 6, "solidity": 0.12},
         },
         "customdata": [plot_text(row.name) for row in rows],
         "hovertemplate": f"<b>%{{customdata}}</b><br>{plot_text(name)} %{{x:{x.digits}}}<extra></extra>",

@@ -58,11 +58,11 @@ def build(context: Context) -> View:
     q, k, v, _ = normal(n, d)
     walk = tiled(q, k, v, (t.rows, t.cols), shuffled(values["visit_seed"]))
     rows = [
-        Stack(f"{context.t(f'bill.{name}')}  {units.size(moved[name])}", tuple(of.values()))
+        Stack(f"{context.t(f'bill.{name}')}  {units.size(moved[name])}", tuple(round(x / 1024, 1) for x in of.values()))
         for name, of in parts.items()
     ]
     names = [context.t(f"bill.{x}") for x in TENSORS]
-    whole = Scale(context.t("bill.axis"), range=(0, 1.02 * max(moved.values())))
+    whole = Scale(context.t("bill.kib"), range=(0, 1.02 * max(moved.values()) / 1024))
     stand: dict[str, Hue] = {"standard": "B", "fa2": "A", "least": "C"}
     kernels = [Kernel(context.t(f"bill.{name}"), flops / moved[name], hue) for name, hue in stand.items()]
     roofs = [Roof(g.name, g.flops, g.bandwidth) for g in GPUS]

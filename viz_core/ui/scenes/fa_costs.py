@@ -12,7 +12,7 @@ from viz_core.ui.scene import Context, Number, Plate, Scene, View
 
 LENGTHS = (256, 512, 1024, 2048, 4096, 8192, 16384)
 WIDTH, BLOCK = Choice("head_width", ("32", "64", "128"), "64"), Choice("tile_side", ("64", "128", "256"), "128")
-SHARES = {"flops": (0.70, 1.0), "extra": (0.35, 0.65), "traffic": (0.0, 0.30)}
+SHARES = {"flops": (0.76, 1.0), "extra": (0.38, 0.62), "traffic": (0.0, 0.24)}
 
 
 def build(context: Context) -> View:
@@ -40,7 +40,13 @@ def build(context: Context) -> View:
     ]
     last = {name: of[-1] for name, of in costs.items()}
     return View(
-        plates=(Plate(panels(context.look, parts, Scale(context.t("costs.x"), "log"), height=560)),),
+        plates=(
+            Plate(
+                panels(
+                    context.look, parts, Scale(context.t("costs.x"), "log"), height=760 if context.look.phone else 600
+                )
+            ),
+        ),
         numbers=(
             Number("fa_same_flops", f"{last['tiled'].flops / last['standard'].flops:.0f}×"),
             Number(

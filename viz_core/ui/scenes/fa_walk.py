@@ -77,7 +77,7 @@ def build(context: Context) -> View:
     walk = record(tiled(q, k, v, (size, size), order, bias=bias, rule=rule), query, size)
     want, bill = exact(q, k, v, bias), sum(s.bytes for s in standard(q, k, v, bias=bias))
     moved, least = int(walk.bytes.sum()), compulsory(tiling)
-    plates = [Plate(_bars(context, bill, moved, least))]
+    plates = [] if missing else [Plate(_bars(context, bill, moved, least))]
     if drawn is not None:
         grid = order_grid(context.look, tiling.row_tiles, tiling.col_tiles, drawn, masked)
         plates.insert(0, Plate(grid, ("visit_tiles",)))
@@ -85,7 +85,9 @@ def build(context: Context) -> View:
         trace=film(walk, Film(tiling, Sram(), bias, want.out[query], bill, rule is FA1)),
         start=start(walk, query // size),
         plates=tuple(plates),
-        numbers=(
+        numbers=()
+        if missing
+        else (
             Number("fa_less_here", f"{bill / moved:.1f}×"),
             Number("fa_flops", units.scaled(int(walk.flops.sum()), "FLOP")),
             Number("fa_visits", f"{int(walk.is_op('fold').sum())} + {int(walk.is_op('skip').sum())}"),
