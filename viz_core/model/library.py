@@ -21,7 +21,7 @@ from viz_core.model.sources import SOURCES
 from viz_core.model.strict_json import parse
 from viz_core.model.tensorfile import length_of
 from viz_core.model.tokenizer import Tokenizer
-from viz_core.model.weights import MakeLinear, Tensors, build
+from viz_core.model.weights import MakeLinear, build
 
 BUNDLED = Path(__file__).parent / "bundled"
 MAX_CONFIG = 2**20
@@ -66,17 +66,6 @@ def load(name: str, precision: Precision = "float32") -> Model:
             raise Problem("model_not_fetched", name=name)
         return load_gguf(path, name, precision)
     raise Problem("model_unknown", name=shown(name), known=", ".join(names()) or "–")
-
-
-def checkpoint(name: str) -> tuple[LlamaConfig, Tensors]:
-    """The config and the stored tensors of a model by its name, without building it."""
-    if name == "bundled" and name in names():
-        return _config(BUNDLED, []), open_weights(BUNDLED)
-    path = get.held(name) if name in SOURCES else None
-    if path is None:
-        raise Problem("model_unknown", name=shown(name), known=", ".join(names()) or "–")
-    file = open_gguf(path)
-    return config_of(file), HfNames(file, shape_of(file.metadata))
 
 
 def load_path(path: Path, precision: Precision = "float32") -> Model:

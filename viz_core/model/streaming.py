@@ -12,7 +12,6 @@ import numpy as np
 
 from viz_core.attention.bias import Bias
 from viz_core.i18n import Problem
-from viz_core.model.cache import KVCache
 from viz_core.model.llama import Llama
 from viz_core.model.probes import losses
 
@@ -30,20 +29,14 @@ def window_with_sinks(n: int, window: int, kept: int = 0) -> Bias:
 
 
 def perplexity(
-    model: Llama,
-    ids: Sequence[int],
-    *,
-    window: int | None = None,
-    kept: int = 0,
-    first: int = 100,
-    cache: KVCache | None = None,
+    model: Llama, ids: Sequence[int], *, window: int | None = None, kept: int = 0, first: int = 100
 ) -> float:
     """exp of the mean −ln p of the tokens after position `first`; the whole context is seen where window is None.
 
-    cache: an empty one that keeps keys and values in a way of its own. A Problem where no token comes after `first`.
+    A Problem where no token comes after `first`.
     """
     if len(ids) < first + 2:
         raise Problem("model_perplexity_short", tokens=len(ids), least=first + 2)
     bias = None if window is None else window_with_sinks(len(ids), window, kept)
-    logits = model.forward(ids, cache, bias=bias)
+    logits = model.forward(ids, bias=bias)
     return float(np.exp(losses(logits[first:-1], list(ids[first + 1 :])).mean()))
