@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
-from viz_core.quantizers.layout import CHUNK, Layout, spans
+from viz_core.quantizers.layout import CHUNK, Layout, scratch, spans
 from viz_core.quantizers.quantized import Quantized
 
 if TYPE_CHECKING:
@@ -122,11 +122,13 @@ class Direct(ABC):
         return np.maximum(scale, np.float32(self.floor)) if self.floor else scale
 
     def normalise(self, x: np.ndarray, factor: np.ndarray, m: Measured) -> np.ndarray:
-        """Values in units of the scale, a new float32 array; `factor` is 1/scale or, for division, the scale."""
-        y = x if m.offset is None else x - m.offset[:, None]
+        """Values in units of the scale, in scratch memory; `factor` is 1/scale or, for division, the scale."""
+        y = scratch(x.shape)
+        if m.offset is not None:
+            x = np.subtract(x, m.offset[:, None], out=y)
         if self.inverse == "reciprocal":
-            return y * factor
-        return np.where(factor != 0, y / factor, np.float32(0))
+            return np.multiply(x, factor, out=y)
+        return np.where(factor != 0, np.divide(x, factor, out=y), np.float32(0))
 
 
 def _alone(form: Format) -> bool:

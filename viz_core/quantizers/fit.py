@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from viz_core.quantizers.direct import ONE, TINY, Direct, Measured
-from viz_core.quantizers.layout import CHUNK
+from viz_core.quantizers.layout import CHUNK, scratch
 
 if TYPE_CHECKING:
     from viz_core.quantizers.format import Format
@@ -23,13 +23,15 @@ def _starts(x: np.ndarray) -> np.ndarray:
     return np.arange(0, x.size, x.shape[1])
 
 
+def magnitude_bits(x: np.ndarray) -> np.ndarray:
+    """The bits of each block's largest magnitude, int32 (b,); above INFINITY where the block holds NaN."""
+    return np.maximum.reduceat(np.abs(x, out=scratch(x.shape)).view(np.int32).reshape(-1), _starts(x))
+
+
 def absmax(x: np.ndarray) -> np.ndarray:
     """Largest magnitude of each block, (b,); NaN is passed over, as a C comparison does."""
-    if x.shape[1] >= CHUNK:
-        found = np.maximum(x.max(axis=-1), -x.min(axis=-1))
-    else:
-        magnitude = np.abs(x).view(np.int32).reshape(-1)
-        found = np.maximum.reduceat(magnitude, _starts(x)).view(np.float32)
+    whole = x.shape[1] >= CHUNK
+    found = np.maximum(x.max(axis=-1), -x.min(axis=-1)) if whole else magnitude_bits(x).view(np.float32)
     if np.isnan(found).any():
         found = np.fmax.reduce(np.abs(x), axis=-1)
         found[np.isnan(found)] = 0
@@ -111,7 +113,7 @@ class LastAbsmax(Absmax):
 
     def measure(self, x: np.ndarray) -> Measured:
         """Scales of blocks (b, n), by the rule above."""
-        most = np.abs(x).max(axis=-1)
+        most = magnitude_bits(x).view(np.float32)
         for block in np.flatnonzero(np.isnan(most)):
             last = np.flatnonzero(np.isnan(x[block]))[-1]
             most[block] = np.abs(x[block, last + 1 :]).max(initial=0) if last + 1 < x.shape[1] else np.nan
@@ -119,8 +121,8 @@ class LastAbsmax(Absmax):
 
     def _encode(self, form: Format, x: np.ndarray, measured: Measured, out: np.ndarray) -> None:
         Absmax._encode(self, form, x, measured, out)
-        torn = np.flatnonzero(np.isnan(x).any(axis=-1))
-        if torn.size and self.top == 127:
+        torn = np.flatnonzero(magnitude_bits(x) > INFINITY) if self.top == 127 else np.empty(0, int)
+        if torn.size:
             y = x[torn] * (ONE / measured.scale[torn])[:, None]
             rounded = np.trunc(y + np.copysign(np.nextafter(np.float32(0.5), np.float32(0)), y))
             out[torn] = np.nan_to_num(rounded, nan=0, posinf=0, neginf=0).astype(np.int64).astype(np.int8)

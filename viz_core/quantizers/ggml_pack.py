@@ -23,12 +23,18 @@ def _stacked(packed: np.ndarray, bits: int, run: int) -> np.ndarray:
 
 
 def _stack(codes: np.ndarray, bits: int, run: int) -> np.ndarray:
-    parts = codes.astype(np.uint8, copy=False).reshape(len(codes), -1, 8 // bits, run)
-    mask = np.uint8((1 << bits) - 1)
-    out = parts[:, :, 0] & mask
-    for i in range(1, 8 // bits):
-        out |= (parts[:, :, i] & mask) << np.uint8(i * bits)
-    return out.reshape(len(codes), -1)
+    """The inverse of `_stacked`: codes (b, n) to bytes (b, n · bits / 8), their upper bits dropped."""
+    codes, per = np.ascontiguousarray(codes).view(np.uint8), 8 // bits
+    kind = np.dtype(np.uint64 if run % 8 == 0 else np.uint8)  # eight codes at a time where a run allows
+    mask = kind.type(int.from_bytes(bytes([(1 << bits) - 1]) * kind.itemsize, "little"))
+    words = codes.view(kind).reshape(len(codes), -1, per, run // kind.itemsize)
+    out = np.empty((len(codes), words.shape[1], words.shape[3]), kind)
+    for group, column in np.ndindex(out.shape[1:]):  # long columns: an inner loop over a run is all overhead
+        found = out[:, group, column]
+        np.bitwise_and(words[:, group, 0, column], mask, out=found)
+        for i in range(1, per):
+            found |= (words[:, group, i, column] & mask) << kind.type(i * bits)
+    return out.view(np.uint8).reshape(len(codes), -1)
 
 
 def _word_bits(packed: np.ndarray) -> np.ndarray:

@@ -10,6 +10,8 @@ from typing import Any, Literal
 
 import numpy as np
 
+from viz_core.quantizers.layout import scratch
+
 Ties = Literal["even", "away", "up", "zero"]
 """Where a number half-way between two levels goes: to the even code, away from zero, up, or towards zero."""
 
@@ -84,7 +86,8 @@ class Integers(Grid):
         if reach + 0.5 - shift < 128:  # every rounded value is an int8, and clipping bytes costs a quarter
             byte = out.view(np.int8)
             byte[...] = y
-            np.clip(byte, self.lo - shift, self.hi - shift, out=byte)
+            if reach > min(self.hi, -self.lo):
+                np.clip(byte, self.lo - shift, self.hi - shift, out=byte)
         else:
             np.clip(y, self.lo - shift, self.hi - shift + 0.5, out=y)
             out[...] = y
@@ -98,7 +101,7 @@ class Integers(Grid):
         elif self.ties == "up":  # trunc(y + ½ − lo): the float32 sum is part of ggml's rule
             y += np.float32(0.5 - self.lo)
         elif self.ties == "away":  # the float32 just below ½ makes trunc(y ± ½) exact
-            y += np.copysign(np.nextafter(np.float32(0.5), np.float32(0)), y)
+            y += np.copysign(np.nextafter(np.float32(0.5), np.float32(0)), y, out=scratch(y.shape, 1))
         else:
             np.copysign(np.ceil(np.abs(y) - np.float32(0.5)), y, out=y)
 

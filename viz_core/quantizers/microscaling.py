@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from viz_core.quantizers.direct import ONE, Direct, Measured
-from viz_core.quantizers.fit import absmax
+from viz_core.quantizers.fit import absmax, magnitude_bits
 from viz_core.quantizers.grid import FixedPoint
 from viz_core.quantizers.layout import Layout, spans
 from viz_core.quantizers.minifloat import E2M1, E4M3, Minifloat
@@ -39,8 +39,8 @@ class PowerScale(Direct):
 
     def measure(self, x: np.ndarray) -> Measured:
         """Scales of blocks (b, n), by the rule above."""
-        most = np.abs(x).max(axis=-1)
-        word = most.view(np.int32)
+        word = magnitude_bits(x)
+        most = word.view(np.float32)
         if self.rule == "rceil":
             word = (most / np.float32(self.top)).view(np.int32)
             field = (word >> 23) + ((word & 0x7FFFFF) > 0)

@@ -45,7 +45,8 @@ def line(context: Context, pair: Pair, at: int, k: int) -> Line:
     count = len(block.after[shown])
     remark = f"{pair.after.bits_per_weight:.3g} bit · {errors(pair.before, pair.after.values).sqnr:.1f} dB"
     hovers = tuple(context.t("scene.quantization.block.hover", code=block.codes[shown][i],
-                             formula=block.formula(shown.start + i)) for i in range(count))
+                             formula=block.formula(shown.start + i),
+                             error=f"{block.error[shown][i]:.3g}".replace("-", "−")) for i in range(count))
     return Line(pair.name, block.points, block.after[shown], remark, hovers, HUES[1 + k % 5])
 
 
