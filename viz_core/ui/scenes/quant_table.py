@@ -43,7 +43,7 @@ def build(context: Context) -> View:
         notice=context.t("quant.requantized") if again else None,
         numbers=(
             Number("quant_pair", f"{six.errors.sqnr:.1f} dB", {"name": "Q6_K", "bits": f"{six.bits:.6g}"}),
-            Number("quant_pair", f"{eight.errors.sqnr:.1f} dB", {"name": "E4M3", "bits": f"{FORMATS['E4M3 tensor'].bits_per_weight:g}"}),
+            Number("quant_pair", f"{eight.errors.sqnr:.1f} dB", {"name": "E4M3", "bits": f"{eight.bits:.3g}"}),
         ),
         question=None if again else Question(("Q6_K", "E4M3"), 0 if six.errors.sqnr > eight.errors.sqnr else 1),
         proofs=(quantizing.ggml_proof(),),
