@@ -7,6 +7,8 @@ out: what a head is *for*; a number here says where it looks, not what that caus
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -123,6 +125,17 @@ def induction(model: Llama, length: int = 50, seed: int = 0) -> Induction:
     nll = losses(logits[:-1], ids[1:])
     copied = float((logits[rows].argmax(1) == np.array(ids)[rows + 1]).mean())
     return Induction(np.stack(score), copied, float(nll[:length].mean()), float(nll[length + 1 :].mean()), tuple(ids))
+
+
+def most_moved(one: Capture, other: Capture) -> tuple[int, int]:
+    """The (layer, head) whose weights differ most between two texts of as many tokens."""
+    moved = [np.abs(one.weights(layer) - other.weights(layer)).sum((1, 2)) for layer in one.layers]
+    return best_place(np.stack(moved))
+
+
+def mean_loss(model: Llama, ids: Sequence[int]) -> float:
+    """Mean −ln p of every token behind the first, in nats; NaN for a text of one token."""
+    return float(losses(model.forward(ids)[:-1], list(ids[1:])).mean()) if len(ids) > 1 else math.nan
 
 
 def losses(logits: np.ndarray, targets: list[int]) -> np.ndarray:

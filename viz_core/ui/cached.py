@@ -1,36 +1,27 @@
 """Every cached call of the app: small frozen arguments in, arrays and frozen results out, never figures.
 
-They live in this one module because two page scripts with equal source would share one cache entry.
+They live here and, for the attention page, in `cached_heads`, because two page scripts with equal source would share
+one cache entry.
 """
 
 from __future__ import annotations
 
-import numpy as np
 import streamlit as st
 
 from viz_core.attention import rescaling
 from viz_core.attention.precision import Error, drawn_for, errors
 from viz_core.attention.tiled import assemble, tiled
 from viz_core.figures.cells import MOST
-from viz_core.figures.mosaic import pool
 from viz_core.figures.visible import visible
-from viz_core.i18n import Problem
-from viz_core.model import streaming
 from viz_core.model.capture import Capture
-from viz_core.model.contribution import lengths_written, shares
 from viz_core.model.counts import Counts, Tally
 from viz_core.model.journey import Journey, journey
 from viz_core.model.library import Model
 from viz_core.model.paged import placed
-from viz_core.model.probes import Induction, Probes, best_place, induction, probe
-from viz_core.model.rewrite import one_changed
 from viz_core.paging.workloads import Shares
 from viz_core.paging.workloads import memory_shares as paged_memory
-from viz_core.proofs import Proof, attention, flash_attention, kv_cache, paging
+from viz_core.proofs import Proof, flash_attention, kv_cache, paging
 from viz_core.ui import models
-
-SEEN = 64  # tokens on which a default head is chosen where a look at all of them would take too long
-READ = 192  # tokens of a text on which perplexity is measured: the rows that the bundled model was trained on
 
 
 @st.cache_resource(max_entries=2, show_spinner=False)
@@ -79,93 +70,6 @@ def capture(name: str, prompt: str) -> Capture:
     kept = Capture()
     model(name).llama.forward(shown(name, prompt), capture=kept, last_only=True)
     return kept
-
-
-@st.cache_data(max_entries=64, show_spinner=False)
-def rows_proof(name: str, prompt: str, layer: int) -> Proof:
-    """Every row of a layer's heads sums to 1."""
-    return attention.layer_rows_sum_to_one(capture(name, prompt), layer)
-
-
-@st.cache_data(max_entries=64, show_spinner=False)
-def used_proof(name: str, prompt: str, layer: int) -> Proof:
-    """The maps shown give the outputs that the model used."""
-    return attention.shown_equals_used(capture(name, prompt), layer)
-
-
-@st.cache_data(max_entries=64, show_spinner=False)
-def sum_proof(name: str, prompt: str, layer: int, head: int) -> Proof:
-    """The weighted values of a head add up to what it writes."""
-    return attention.values_add_up(model(name).llama, capture(name, prompt), layer, head)
-
-
-@st.cache_data(max_entries=8, show_spinner=False)
-def window_proof(name: str) -> Proof:
-    """A window over the whole text changes nothing, on a few tokens."""
-    llama = model(name).llama
-    n = min(24, llama.config.context)
-    return attention.window_of_everything(llama, [i % llama.config.vocab for i in range(1, n + 1)])
-
-
-@st.cache_data(max_entries=16, show_spinner=False)
-def probes(name: str, prompt: str) -> Probes:
-    """What every head does on a prompt; a Problem where it is too short to say."""
-    return probe(capture(name, prompt))
-
-
-@st.cache_data(max_entries=8, show_spinner=False)
-def repeated(name: str) -> Induction:
-    """What every head does on a random sequence shown twice."""
-    return induction(model(name).llama)
-
-
-@st.cache_data(max_entries=8, show_spinner=False)
-def tiles(name: str, prompt: str, side: int) -> np.ndarray:
-    """Every head's map pooled to at most `side` cells a side, float32 (layers · heads, side, side), NaN = masked."""
-    kept = capture(name, prompt)
-    future = ~np.tri(*kept.shape(0), dtype=bool)
-    layers = (np.where(future, np.float32(np.nan), kept.weights(layer)) for layer in kept.layers)
-    return np.concatenate([pool(weights, side) for weights in layers])
-
-
-@st.cache_data(max_entries=64, show_spinner=False)
-def changed(name: str, prompt: str) -> str:
-    """The prompt with one token replaced by the one that the model expected there."""
-    return one_changed(model(name), shown(name, prompt))
-
-
-@st.cache_data(max_entries=64, show_spinner=False)
-def most_moved(name: str, prompt: str) -> tuple[int, int]:
-    """The head whose weights move most between a prompt and its changed form; the first one where it has none."""
-    try:
-        both = [capture(name, text) for text in (prompt, changed(name, prompt))]
-    except Problem:
-        return 0, 0
-    moved = [np.abs(both[0].weights(layer) - both[1].weights(layer)).sum((1, 2)) for layer in both[0].layers]
-    return best_place(np.stack(moved))
-
-
-@st.cache_data(max_entries=64, show_spinner=False)
-def least_taken(name: str, prompt: str) -> tuple[int, int]:
-    """The head whose weight on the first token and what it takes from there differ most, by the first SEEN tokens."""
-    kept, llama = capture(name, prompt), model(name).llama
-    apart = np.zeros((len(llama.blocks), llama.config.heads))
-    for layer, head in np.ndindex(*apart.shape):
-        weights = kept.head(layer, head).weights[:SEEN, :SEEN]
-        taken = shares(weights, lengths_written(llama, kept, layer, head, SEEN))
-        apart[layer, head] = abs(float((weights - taken)[:, 0].mean()))
-    return best_place(apart)
-
-
-def read(name: str, text: str) -> tuple[int, ...]:
-    """The tokens of a text on which perplexity is measured: few, so that a model read rows as long in its training."""
-    return tokens(name, text)[:READ]
-
-
-@st.cache_data(max_entries=256, show_spinner=False)
-def perplexity(name: str, text: str, window: int | None, kept: int, first: int) -> float:
-    """Perplexity of the tokens read of a text after position `first`, in a window with kept tokens or without."""
-    return streaming.perplexity(model(name).llama, read(name, text), window=window, kept=kept, first=first)
 
 
 @st.cache_data(max_entries=512, show_spinner=False)

@@ -10,7 +10,7 @@ from viz_core.figures.cells import MOST, Matrix, causal
 from viz_core.figures.labels import Labels, joined, labels, merge
 from viz_core.i18n import Lang
 from viz_core.model.probes import SINK_FROM, best_place, previous_token
-from viz_core.ui import cached
+from viz_core.ui import cached, cached_heads
 from viz_core.ui.params import Live, Switch, Whole
 from viz_core.ui.scene import Bench, Context
 
@@ -34,7 +34,7 @@ def readable(bench: Bench) -> Place:
     """The head that looks most at the token before: the easiest to read."""
     capture = cached.capture(bench.model, bench.prompt)
     if capture.shape(0)[0] > SINK_FROM + 1:
-        return best_place(cached.probes(bench.model, bench.prompt).previous)
+        return best_place(cached_heads.probes(bench.model, bench.prompt).previous)
     if capture.shape(0)[0] < 2:
         return 0, 0
     return best_place(np.stack([previous_token(capture.weights(layer)) for layer in capture.layers]))
@@ -44,7 +44,7 @@ def sink(bench: Bench) -> Place:
     """The head that puts most weight on the first token; the readable one where the text is too short to say."""
     if len(cached.shown(bench.model, bench.prompt)) <= SINK_FROM + 1:
         return readable(bench)
-    return best_place(cached.probes(bench.model, bench.prompt).sink)
+    return best_place(cached_heads.probes(bench.model, bench.prompt).sink)
 
 
 LAYER, HEAD = controls("layer", "head", readable)

@@ -6,7 +6,7 @@ import numpy as np
 
 from viz_core.figures.compare import side_by_side
 from viz_core.model.probes import cosines
-from viz_core.ui import cached
+from viz_core.ui import cached, cached_heads
 from viz_core.ui.heads import HEAD, JOIN, LAYER, cropped, matrix, title
 from viz_core.ui.scene import Context, Number, Plate, Scene, View
 
@@ -54,7 +54,7 @@ def build(context: Context) -> View:
             Number("cosine_same", said(same)),
             Number("cosine_other", said(other)),
         ),
-        proofs=(cached.used_proof(bench.model, bench.prompt, layer),),
+        proofs=(cached_heads.used_proof(bench.model, bench.prompt, layer),),
         facts={"group": len(whole), "kv": head // len(whole), "layer": layer, "heads": config.heads,
                "kv_heads": kv_heads, "shown": len(shown), "same": said(same), "other": said(other),
                "less": f"{len(whole)}×"},

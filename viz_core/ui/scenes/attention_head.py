@@ -8,7 +8,7 @@ import numpy as np
 
 from viz_core.figures.cells import Matrix
 from viz_core.figures.heatmap import heatmap
-from viz_core.ui import cached
+from viz_core.ui import cached, cached_heads
 from viz_core.ui.heads import HEAD, JOIN, LAYER, cropped, matrix, title
 from viz_core.ui.scene import Context, Number, Plate, Scene, View
 
@@ -40,8 +40,8 @@ def build(context: Context) -> View:
                    {"heads": config.heads, "kv": config.kv_heads, "group": config.heads // config.kv_heads}),
             Number("most", f"{last.max():.2f} → {names[int(last.argmax())]}", {"token": names[-1]}),
         ),
-        proofs=(cached.rows_proof(bench.model, bench.prompt, layer),
-                cached.used_proof(bench.model, bench.prompt, layer)),
+        proofs=(cached_heads.rows_proof(bench.model, bench.prompt, layer),
+                cached_heads.used_proof(bench.model, bench.prompt, layer)),
         facts={"layer": layer, "head": number, "kv": capture.kv_head(layer, number), "d": config.d_head},
         notice=cropped(context),
         table=table(shown),

@@ -12,7 +12,7 @@ from viz_core.figures.layout import Look
 from viz_core.figures.mosaic import Head, cells_a_side, mosaic
 from viz_core.i18n import Problem
 from viz_core.model.probes import SINK_FROM, best_place
-from viz_core.ui import cached
+from viz_core.ui import cached, cached_heads
 from viz_core.ui.heads import HEAD, LAYER, cropped, matrix, title
 from viz_core.ui.params import Choice
 from viz_core.ui.scene import Bench, Context, Number, Plate, Scene, View
@@ -25,8 +25,8 @@ def scores(bench: Bench) -> dict[str, np.ndarray]:
     """Each measure of every head, (layers, heads); none for a text too short to say."""
     if len(cached.shown(bench.model, bench.prompt)) <= SINK_FROM + 1:
         return {}
-    probes = cached.probes(bench.model, bench.prompt)
-    return {"previous": probes.previous, "sink": probes.sink, "induction": cached.repeated(bench.model).score,
+    probes = cached_heads.probes(bench.model, bench.prompt)
+    return {"previous": probes.previous, "sink": probes.sink, "induction": cached_heads.repeated(bench.model).score,
             "spread": probes.entropy, "focused": 1 - probes.entropy}
 
 
@@ -45,7 +45,7 @@ def heads(bench: Bench, order: str, measures: dict[str, np.ndarray]) -> list[Hea
 def tiles(bench: Bench, look: Look, shown: list[Head]) -> np.ndarray:
     """The pooled maps in the order of the heads shown."""
     side = cells_a_side(look, shown, len(cached.shown(bench.model, bench.prompt)))
-    every = cached.tiles(bench.model, bench.prompt, side)
+    every = cached_heads.tiles(bench.model, bench.prompt, side)
     heads = cached.model(bench.model).llama.config.heads
     return every[[head.layer * heads + head.head for head in shown]]
 

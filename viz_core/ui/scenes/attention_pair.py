@@ -6,7 +6,7 @@ import numpy as np
 
 from viz_core.figures.compare import side_by_side
 from viz_core.model.probes import cosines
-from viz_core.ui import cached
+from viz_core.ui import cached, cached_heads
 from viz_core.ui.heads import HEAD, JOIN, LAYER, controls, cropped, matrix, sink, title
 from viz_core.ui.scene import Context, Number, Plate, Scene, View
 from viz_core.units import percent
@@ -28,7 +28,7 @@ def build(context: Context) -> View:
         plates=tuple(Plate(figure) for figure in figures),
         beside=True,
         numbers=(Number("cosine", f"{near:.2f}"), Number("overlap", f"{overlap:.2f}")),
-        proofs=tuple(cached.rows_proof(bench.model, bench.prompt, layer)
+        proofs=tuple(cached_heads.rows_proof(bench.model, bench.prompt, layer)
                      for layer in sorted({layer for layer, _ in places})[:1]),
         facts={"one": title(places[0]), "other": title(places[1]), "near": f"{near:.2f}", "overlap": percent(overlap)},
         notice=cropped(context),

@@ -9,7 +9,7 @@ import numpy as np
 from viz_core.figures.dots import Measure, dots
 from viz_core.figures.scales import Scale
 from viz_core.model.probes import Induction, Probes, best_place
-from viz_core.ui import cached
+from viz_core.ui import cached, cached_heads
 from viz_core.ui.heads import cropped, title
 from viz_core.ui.scene import Context, Number, Plate, Scene, View
 from viz_core.units import percent
@@ -47,7 +47,7 @@ def facts(probes: Probes, repeated: Induction) -> dict[str, object]:
 def build(context: Context) -> View:
     """The measures of every head of the workbench's model, on its prompt and on a repeated random sequence."""
     bench = context.bench
-    probes, repeated = cached.probes(bench.model, bench.prompt), cached.repeated(bench.model)
+    probes, repeated = cached_heads.probes(bench.model, bench.prompt), cached_heads.repeated(bench.model)
     values = {"previous": probes.previous, "sink": probes.sink, "induction": repeated.score,
               "entropy": probes.entropy, "redundancy": probes.redundancy}
     shares = [measure(context, name, values[name]) for name in SHARES]

@@ -11,13 +11,13 @@ from viz_core.figures.compare import minus
 from viz_core.figures.heatmap import heatmap
 from viz_core.i18n import Problem
 from viz_core.proofs.attention import past_is_equal
-from viz_core.ui import cached
+from viz_core.ui import cached, cached_heads
 from viz_core.ui.heads import controls, matrix, title
 from viz_core.ui.params import Line
 from viz_core.ui.scene import Context, Number, Plate, Scene, View
 from viz_core.units import percent
 
-LAYER, HEAD = controls("layer", "head", lambda bench: cached.most_moved(bench.model, bench.prompt))
+LAYER, HEAD = controls("layer", "head", lambda bench: cached_heads.moved_place(bench.model, bench.prompt))
 OTHER = Line("other_text", "", longest=10_000)
 LEAST = 0.1  # the colours reach at least this far: smaller differences stay pale
 JOINED = {"join": False}  # two texts need not split their characters alike: a cell is a token
@@ -26,7 +26,7 @@ JOINED = {"join": False}  # two texts need not split their characters alike: a c
 def texts(context: Context) -> tuple[str, str]:
     """The prompt and the text beside it: the reader's, else the prompt with one token replaced."""
     bench, typed = context.bench, context.values["other_text"]
-    other = typed if typed.strip() else cached.changed(bench.model, bench.prompt)
+    other = typed if typed.strip() else cached_heads.changed(bench.model, bench.prompt)
     one, two = (len(cached.tokens(bench.model, text)) for text in (bench.prompt, other))
     if one != two and typed.strip():
         raise Problem("attention_lengths", one=one, two=two)

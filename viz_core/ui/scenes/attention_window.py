@@ -7,7 +7,7 @@ import math
 from viz_core.figures.bars import Bar, bars
 from viz_core.figures.scales import Scale
 from viz_core.model.library import held_out
-from viz_core.ui import cached
+from viz_core.ui import cached, cached_heads
 from viz_core.ui.params import Choice, Whole
 from viz_core.ui.scene import Context, Number, Plate, Scene, View
 from viz_core.units import percent
@@ -33,9 +33,9 @@ def build(context: Context) -> View:
     """Three runs of the workbench's model over one text."""
     bench, window, kept = context.bench, int(context.values["window"]), context.values["kept"]
     text = held_out(context.lang) if context.values["text"] == "held_out" else bench.prompt
-    n = len(cached.read(bench.model, text))
-    full = cached.perplexity(bench.model, text, None, 0, FIRST)
-    alone, both = (cached.perplexity(bench.model, text, window, k, FIRST) for k in (0, kept))
+    n = len(cached_heads.read(bench.model, text))
+    full = cached_heads.perplexity(bench.model, text, None, 0, FIRST)
+    alone, both = (cached_heads.perplexity(bench.model, text, window, k, FIRST) for k in (0, kept))
     won = recovered(full, alone, both)
     facts = {"story": story(context, won), "window": window, "kept": kept, "n": n,
              "full": f"{full:.1f}", "alone": f"{alone:.1f}", "both": f"{both:.1f}",
@@ -50,9 +50,9 @@ def build(context: Context) -> View:
             Number("won", won, {"kept": kept}),
             Number("measured", str(n - FIRST - 1), {"first": FIRST}),
         ),
-        proofs=(cached.window_proof(bench.model),),
+        proofs=(cached_heads.window_proof(bench.model),),
         facts=facts,
-        quote=cached.model(bench.model).tokenizer.decode(cached.read(bench.model, text)),
+        quote=cached.model(bench.model).tokenizer.decode(cached_heads.read(bench.model, text)),
         table={"run": [row.name for row in rows], "perplexity": [full, alone, both]},
     )
 
