@@ -4,7 +4,7 @@ import { Cell, STATES, blend, look, node } from "./cells.js";
 import { bucketOf, listed } from "./fit.js";
 import { layout, spot } from "./layout.js";
 import { id, members, part } from "./lanes.js";
-import { Chart } from "./lines.js";
+import { Chart, breadth } from "./lines.js";
 import { History } from "./map.js";
 
 // What the legend explains: named hues, then the states and marks that occur in this trace.
@@ -34,7 +34,9 @@ export class Figure {
   place(width, em) {
     const { svg, film } = this;
     Object.assign(this, { width, em });
-    this.plan = layout({ ...film.header, lanes: this.lanes }, width, { em, tall: film.header.tall, legend: this.legend });
+    const number = 14 * Math.max(3, ...film.series.map((one) => breadth(film, one))) + 12;
+    const options = { em, tall: film.header.tall, legend: this.legend, number };
+    this.plan = layout({ ...film.header, lanes: this.lanes }, width, options);
     svg.replaceChildren();
     svg.setAttribute("width", width);
     svg.setAttribute("height", this.plan.height);

@@ -6,6 +6,7 @@ const SIZES = [60, 52, 48, 44, 40, 36, 32, 30, 28, 24, 20, 17, 14, 12, 10, 9];
 const SMALLEST_ROW = 28; // the least size of a lane that is kept on one line
 const TOKEN_ROW = SIZES.filter((size) => size >= SMALLEST_ROW);
 export const GAP = 14; // between lanes
+export const HEAD = 22; // a name above its lane
 
 const WORDS = 64; // a lane of no more cells with words in them keeps them readable
 
@@ -64,10 +65,10 @@ function list(one, room, em) {
   return { ...one, em, size: 16, w: h, h, gap, columns: 1, lines: one.count, under: 0, top: 0, names: 0, over, high: one.count * (h + gap) - gap };
 }
 
-// Every lane at its size: all alike if that fits the height, else short lanes alike and long ones in what is left.
-export function sized(drawn, room, tall, em) {
+// Every lane at its size, with a `head` above each: all alike if that fits the height, else short lanes alike and long ones in what is left.
+export function sized(drawn, room, tall, em, head) {
   const all = (size, some = drawn) => some.map((one) => fit(one, size, room, em));
-  const high = (lanes) => lanes.reduce((sum, lane) => sum + lane.high + GAP * em, 0);
+  const high = (lanes) => lanes.reduce((sum, lane) => sum + lane.high + (GAP + head) * em, 0);
   const short = drawn.filter((one) => !one.columns && fit(one, SMALLEST_ROW, room, em).lines === 1);
   const rows = TOKEN_ROW.filter((size) => all(size, short).every((lane) => lane.lines === 1));
   const alike = rows.find((size) => all(size).every((lane) => !lane.over) && high(all(size)) <= tall);

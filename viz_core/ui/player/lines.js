@@ -44,18 +44,21 @@ function extremes(run) {
   return [low, high];
 }
 
-// A small figure over time: all of them put a step at the same place.
+// About the width of a series' longest number, in units of the type size.
+export const breadth = (film, one) => 1.1 * widest([0, film.steps >> 1, film.steps - 1].map((step) => film.shown(one, step)));
+
+// A small figure over time. `place.left` and `place.span` say where its time runs, else it takes the whole width.
 export class Timed {
   constructor(parent, film, place) {
-    Object.assign(this, { film, place });
-    const { x, y, w, text, h } = place;
-    this.x = (step) => (film.steps > 1 ? 4 + (step / (film.steps - 1)) * (w - 8) : w / 2);
+    const { x, y, w, text, h, left = 0, span = w } = place;
+    Object.assign(this, { film, place, left, span });
+    this.x = (step) => (film.steps > 1 ? 4 + (step / (film.steps - 1)) * (span - 8) : span / 2);
     this.g = node("g", { class: "chart", transform: `translate(${x} ${y})` }, parent);
-    this.ground = node("rect", { class: "touch", x: 4, y: 0, width: w - 8, height: text + h }, this.g);
+    this.ground = node("rect", { class: "touch", x: left + 4, y: 0, width: span - 8, height: text + h }, this.g);
   }
 
   plot() {
-    return node("g", { transform: `translate(0 ${this.place.text})` }, this.g);
+    return node("g", { transform: `translate(${this.left} ${this.place.text})` }, this.g);
   }
 
   // The step at a place on the screen, or null beside the figure.
@@ -73,13 +76,15 @@ export class Chart extends Timed {
     super(parent, film, place);
     this.one = one;
     const { w, h, em } = place;
+    const { left, span } = this;
     const [low, high] = range(film, one);
     this.y = (value) => 3 + (h - 6) * (1 - (value - low) / (high - low));
-    const longest = widest([0, film.steps >> 1, film.steps - 1].map((step) => film.shown(one, step)));
-    node("text", { class: "name", x: 4, y: 11 * em }, this.g, cut(one.label, (w - 20) / (14 * em) - longest * 1.1));
+    const longest = breadth(film, one);
+    const room = left ? (left - 8) / (14 * em) : (w - 20) / (14 * em) - longest;
+    node("text", { class: "name", x: 4, y: 11 * em }, this.g, cut(one.label, room));
     this.value = node("text", { class: "value", x: w - 4, y: 11 * em }, this.g);
     const plot = this.plot();
-    node("path", { class: "ground", d: `M4 ${h - 1}H${w - 4}` }, plot);
+    node("path", { class: "ground", d: `M4 ${h - 1}H${span - 4}` }, plot);
     const d = path(one.line, this.x, this.y);
     node("path", { class: "ahead", d }, plot);
     this.past = node("svg", { width: 0, height: h + 2, class: "fill" }, plot);
