@@ -87,8 +87,6 @@ def stacks(look: Look, rows: Sequence[Stack], names: Sequence[str], x: Scale, hu
         for row in rows
     )
     legend = {"orientation": "h", "x": 0, "xanchor": "left", "y": 1, "yanchor": "bottom", "traceorder": "normal"}
-    if look.phone:
-        legend["xref"] = "container"
     return frame(
         look,
         data,

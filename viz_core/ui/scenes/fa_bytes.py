@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,14 +14,17 @@ from viz_core.attention.orders import fa1, fa2, shuffled, snake
 from viz_core.attention.standard import standard
 from viz_core.attention.tiled import Sram, Step, assemble, schedule, tiled
 from viz_core.attention.tiling import Tiling
-from viz_core.figures.bars import Stack, stacks
+from viz_core.figures.bars import Bar, Stack, bars, stacks
 from viz_core.figures.roofline import Kernel, Roof, roofline
 from viz_core.figures.scales import Scale
 from viz_core.figures.theme import Hue
-from viz_core.proofs.flash_attention import exact, tiled_equals_dense
+from viz_core.proofs.flash_attention import tiled_equals_dense
 from viz_core.sizing.hardware import GPUS
 from viz_core.ui.params import Choice, Whole
 from viz_core.ui.scene import Context, Number, Plate, Scene, View
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
 
 N = Whole("fa_tokens", 16, 1024, 300)
 WIDTH = Choice("head_width", ("32", "64", "128"), "32")
@@ -57,18 +61,13 @@ def build(context: Context) -> View:
     moved = {name: sum(of.values()) for name, of in parts.items()}
     q, k, v, _ = normal(n, d)
     walk = tiled(q, k, v, (t.rows, t.cols), shuffled(values["visit_seed"]))
-    rows = [
-        Stack(f"{context.t(f'bill.{name}')}  {units.size(moved[name])}", tuple(round(x / 1024, 1) for x in of.values()))
-        for name, of in parts.items()
-    ]
-    names = [context.t(f"bill.{x}") for x in TENSORS]
-    whole = Scale(context.t("bill.kib"), range=(0, 1.02 * max(moved.values()) / 1024))
+    names = {name: context.t(f"bill.{name}") for name in moved}
     stand: dict[str, Hue] = {"standard": "B", "fa2": "A", "least": "C"}
-    kernels = [Kernel(context.t(f"bill.{name}"), flops / moved[name], hue) for name, hue in stand.items()]
+    kernels = [Kernel(names[name], flops / moved[name], hue) for name, hue in stand.items()]
     roofs = [Roof(g.name, g.flops, g.bandwidth) for g in GPUS]
     return View(
         plates=(
-            Plate(stacks(context.look, rows, names, whole, HUES)),
+            Plate(_bars(context, names, parts)),
             Plate(roofline(context.look, roofs, kernels)),
         ),
         numbers=(
@@ -78,11 +77,11 @@ def build(context: Context) -> View:
                 "fa_intensity_fa2", f"{flops / moved['fa2']:.1f}", {"formula": f"2 B_r / e = {2 * t.rows / t.e:.0f}"}
             ),
         ),
-        proofs=(tiled_equals_dense(assemble(walk), exact(q, k, v)),),
+        proofs=(tiled_equals_dense(assemble(walk), q, k, v),),
         facts={"n": n, "d": d, "rows": t.rows, "cols": t.cols, "naive": _naive()}
         | {name: units.size(x) for name, x in moved.items()},
         table={
-            "": [context.t(f"bill.{name}") for name in moved],
+            "": list(names.values()),
             **{x: [of[x] for of in parts.values()] for x in TENSORS},
             "bytes": list(moved.values()),
             "FLOP": [flops] * len(moved),
@@ -90,6 +89,19 @@ def build(context: Context) -> View:
         },
         code=(schedule,),
     )
+
+
+def _bars(context: Context, names: dict[str, str], parts: dict[str, dict[str, int]]) -> go.Figure:
+    """Bytes by tensor; on a phone, where parts and their legend have no room, the sums alone."""
+    moved = {name: sum(of.values()) for name, of in parts.items()}
+    axis = Scale(context.t("bill.kib"), range=(0, 1.02 * max(moved.values()) / 1024))
+    if context.look.phone:
+        return bars(context.look, [Bar(names[x], n / 1024, units.size(n)) for x, n in moved.items()], axis)
+    rows = [
+        Stack(f"{names[x]}  {units.size(moved[x])}", tuple(round(n / 1024, 1) for n in of.values()))
+        for x, of in parts.items()
+    ]
+    return stacks(context.look, rows, [context.t(f"bill.{x}") for x in TENSORS], axis, HUES)
 
 
 def _naive(d: int = 128, rows: int = 64, e: int = 2) -> str:

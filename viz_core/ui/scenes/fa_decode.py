@@ -14,7 +14,7 @@ from viz_core.attention.tiling import Tiling
 from viz_core.figures.curves import Curve, curves
 from viz_core.figures.scales import Scale
 from viz_core.proofs import Proof
-from viz_core.proofs.flash_attention import exact, split_equals_dense
+from viz_core.proofs.flash_attention import split_equals_dense
 from viz_core.sizing.hardware import GPUS, gpu
 from viz_core.ui.params import Choice
 from viz_core.ui.scene import Context, Number, Plate, Question, Scene, View
@@ -99,7 +99,7 @@ def one_query_bytes(m: int = 777, d: int = 64) -> tuple[int, int]:
 def _proof() -> Proof:
     rng = np.random.default_rng(0)
     q, k, v = (rng.normal(size=(n, 64)).astype(np.float32) for n in (1, 777, 777))
-    return split_equals_dense(split_kv(q, k, v, (1, 64), 6), exact(q, k, v))
+    return split_equals_dense(split_kv(q, k, v, (1, 64), 6), q, k, v)
 
 
 SCENE = Scene("flash_attention", "decode", build, params=(GPU, KEYS, BATCH))

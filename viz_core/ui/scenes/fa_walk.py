@@ -92,7 +92,7 @@ def build(context: Context) -> View:
             Number("fa_flops", units.scaled(int(walk.flops.sum()), "FLOP")),
             Number("fa_visits", f"{int(walk.is_op('fold').sum())} + {int(walk.is_op('skip').sum())}"),
         ),
-        proofs=() if missing else (tiled_equals_dense(walk.end, want),),
+        proofs=() if missing else (tiled_equals_dense(walk.end, q, k, v, bias),),
         notice=missing,
         table=probe_table(walk, tiling, (q, k), bias, want.out[query]),
         facts={"n": len(q), "tile": size, "query": query}
