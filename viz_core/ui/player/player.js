@@ -1,4 +1,4 @@
-// The player: one trace, one step, and the reader's hand. Streamlit calls `player` again with new data on the same page.
+// The player: one trace, one step, and the reader's hand.
 
 import { run } from "./clock.js";
 import { event, label, marks, playing, skeleton, usual } from "./controls.js";
@@ -11,7 +11,7 @@ import { measure } from "./text.js";
 const CALM = 5; // steps a second above which nothing is tweened
 const REPORT_MS = 600;
 
-class Player {
+export class Player {
   constructor(root) {
     this.root = root;
     this.parts = skeleton(root);
@@ -188,22 +188,3 @@ class Player {
 }
 
 const same = (a, b) => a.length === b.length && a.every((byte, i) => byte === b[i]);
-
-const players = new WeakMap(); // the element that Streamlit gives us -> its player
-
-export default function player({ data, parentElement, setStateValue }) {
-  let one = players.get(parentElement);
-  if (!one) {
-    const root = document.createElement("div");
-    root.className = "infersight-player";
-    parentElement.append(root);
-    one = new Player(root);
-    players.set(parentElement, one);
-  }
-  one.load(data, (step) => setStateValue("step", step));
-  return () => {
-    one.close();
-    one.root.remove();
-    players.delete(parentElement);
-  };
-}
