@@ -7,6 +7,7 @@ memory in proportion to n instead of n², and moves n² d² / M: still quadratic
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 from viz_core.attention.orders import fa2
 from viz_core.attention.tiled import schedule
@@ -27,6 +28,7 @@ def standard_cost(n: int, d: int, e: int = 2) -> Cost:
     return Cost(4 * n * n * d, 2 * n * n * e, (4 * n * d + 4 * n * n) * e)
 
 
+@lru_cache(maxsize=256)
 def tiled_cost(n: int, d: int, tile: int, e: int = 2) -> Cost:
     """Billed by the executor in FA2's order with square tiles; kept are m and l of each row."""
     t = Tiling(n, n, d, d, min(tile, n), min(tile, n), e)

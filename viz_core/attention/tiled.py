@@ -110,32 +110,38 @@ def tiled(
     dtype = np.result_type(q, np.float32)
     t = Tiling(len(q), len(k), q.shape[1], v.shape[1], *tile, e=e, v_in_k=v_in_k)
     q = q.astype(dtype) * dtype.type(scale)
-    masks: dict[Tile, Floats] = {}
-
-    def masked(i: int, j: int) -> bool:
-        rows, cols = t.of_row(i), t.of_col(j)
-        a = bias(np.arange(rows.start, rows.stop), np.arange(cols.start, cols.stop))  # type: ignore[misc]
-        masks[i, j] = a
-        return bool(np.isneginf(a).all())
-
-    states: dict[int, State] = {}
-    for step in schedule(t, order(t.row_tiles, t.col_tiles), sram, None if bias is None else masked):
+    masks, states = None if bias is None else _Masks(bias, t), dict[int, State]()
+    for step in schedule(t, order(t.row_tiles, t.col_tiles), sram, masks):
         i, j = step.row, step.col
         if step.op == "fold":
             assert i is not None and j is not None
-            rows, cols = t.of_row(i), t.of_col(j)
-            s = q[rows] @ k[cols].T
-            if bias is not None:
-                s += masks.pop((i, j))
-            old = states.get(i) or unit(len(s), t.dv, dtype)
-            states[i] = rule.fold(old, s, v[cols])
+            s = q[t.of_row(i)] @ k[t.of_col(j)].T
+            if masks is not None:
+                s += masks.taken(i, j)
+            states[i] = rule.fold(states.get(i) or unit(len(s), t.dv, dtype), s, v[t.of_col(j)])
             yield Step("fold", "O", i, j, 0, step.flops, states[i])
         elif step.op == "store":
             assert i is not None
-            rows = t.of_row(i)
-            yield Step("store", "O", i, None, step.bytes, 0, states.get(i) or unit(rows.stop - rows.start, t.dv, dtype))
+            state = states.get(i) or unit(len(q[t.of_row(i)]), t.dv, dtype)
+            yield Step("store", "O", i, None, step.bytes, 0, state)
         else:
             yield step
+
+
+class _Masks:
+    """Tells which tiles are wholly masked, and keeps the bias of the one that is folded next."""
+
+    def __init__(self, bias: Bias, t: Tiling) -> None:
+        self._bias, self._t, self._next = bias, t, dict[Tile, Floats]()
+
+    def __call__(self, i: int, j: int) -> bool:
+        rows, cols = (np.arange(x.start, x.stop) for x in (self._t.of_row(i), self._t.of_col(j)))
+        self._next = {(i, j): self._bias(rows, cols)}
+        return bool(np.isneginf(self._next[i, j]).all())
+
+    def taken(self, i: int, j: int) -> Floats:
+        """The bias of the tile that was asked for last."""
+        return self._next[i, j]
 
 
 def assemble(steps: Iterable[Step]) -> State:

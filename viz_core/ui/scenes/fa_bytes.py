@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 N = Whole("fa_tokens", 16, 1024, 300)
 WIDTH = Choice("head_width", ("32", "64", "128"), "32")
-ROWS, COLS, SEED = Whole("tile_rows", 1, 256, 64), Whole("tile_cols", 1, 256, 48), Whole("visit_seed", 0, 99, 0)
+ROWS, COLS, SEED = Whole("tile_rows", 16, 256, 64), Whole("tile_cols", 16, 256, 48), Whole("visit_seed", 0, 99, 0)
 TENSORS = ("Q", "K", "V", "O", "S", "P")
 HUES: tuple[Hue, ...] = ("A", "B", "C", "D", "E", "F")
 

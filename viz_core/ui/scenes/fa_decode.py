@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 
 from viz_core import units
-from viz_core.attention.occupancy import decode_step
+from viz_core.attention.occupancy import Decode, decode_step
 from viz_core.attention.orders import fa2
 from viz_core.attention.split import split_kv
 from viz_core.attention.standard import standard
@@ -19,6 +21,9 @@ from viz_core.sizing.hardware import GPUS, gpu
 from viz_core.ui.params import Choice
 from viz_core.ui.scene import Context, Number, Plate, Question, Scene, View
 
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
+
 KEYS = Choice("context_keys", ("1024", "4096", "16384", "65536", "131072"), "131072")
 BATCH = Choice("decode_batch", ("1", "8", "64", "256"), "1")
 GPU = Choice("gpu", tuple(g.id for g in GPUS), "a100")
@@ -30,63 +35,41 @@ PUBLISHED = {"FlashAttention-2": 4592.2, "Flash-Decoding": 106.6}  # µs, A100, 
 
 def build(context: Context) -> View:
     """The least time of a step over the number of parts; the heuristic's choice as a rule."""
-    m, batch, card = (
-        int(context.values["context_keys"]),
-        int(context.values["decode_batch"]),
-        gpu(context.values["gpu"]),
-    )
+    m, batch = int(context.values["context_keys"]), int(context.values["decode_batch"])
+    card = gpu(context.values["gpu"])
     chosen = decode_step(batch, HEADS, KV_HEADS, m, D, SMS[card.id], parts=None)
-    steps = [decode_step(batch, HEADS, KV_HEADS, m, D, SMS[card.id], parts=p) for p in sorted({*PARTS, chosen.parts})]
-    steps = list({s.parts: s for s in steps}.values())
+    tried = [decode_step(batch, HEADS, KV_HEADS, m, D, SMS[card.id], parts=p) for p in sorted({*PARTS, chosen.parts})]
+    steps = list({s.parts: s for s in tried}.values())  # short inputs have few tiles, so few parts
     micro = [1e6 * s.seconds(card.bandwidth) for s in steps]
     floor = 1e6 * chosen.kv_bytes / card.bandwidth
-    line = Curve(context.t("decode.time"), [s.parts for s in steps], micro, points=True)
-    one, best = micro[0], 1e6 * chosen.seconds(card.bandwidth)
     tiled, plain = one_query_bytes()
+    guesses = tuple(units.size(x) for x in (tiled // 8, tiled, 2 * tiled))
     return View(
-        plates=(
-            Plate(
-                curves(
-                    context.look,
-                    [line],
-                    Scale(context.t("decode.parts"), "log"),
-                    Scale(context.t("decode.micro"), "log"),
-                    cursor=chosen.parts,
-                    ridges=[(floor, context.t("decode.floor"))],
-                )
-            ),
-        ),
+        plates=(Plate(_curve(context, steps, micro, chosen.parts, floor)),),
         numbers=(
-            Number("fa_unsplit", f"{one:.0f} µs", {"blocks": steps[0].blocks, "sms": SMS[card.id]}),
-            Number("fa_split", f"{best:.0f} µs", {"parts": chosen.parts}),
+            Number("fa_unsplit", f"{micro[0]:.0f} µs", {"blocks": steps[0].blocks, "sms": chosen.sms}),
+            Number("fa_split", f"{1e6 * chosen.seconds(card.bandwidth):.0f} µs", {"parts": chosen.parts}),
             Number("fa_busy", f"{units.percent(steps[0].busy, 1)} → {units.percent(chosen.busy)}"),
         ),
         proofs=(_proof(),),
-        question=Question(
-            tuple(units.size(x) for x in (tiled // 8, tiled, 2 * tiled)), 1, {"standard": units.size(plain)}
-        ),
-        facts={
-            "gpu": card.name,
-            "sms": SMS[card.id],
-            "m": m,
-            "batch": batch,
-            "parts": chosen.parts,
-            "floor": f"{floor:.0f}",
-            "blocks": steps[0].blocks,
-            "tiled": units.count(tiled),
-            "standard": units.count(plain),
-            "old": PUBLISHED["FlashAttention-2"],
-            "new": PUBLISHED["Flash-Decoding"],
-        },
-        table={
-            "parts": [s.parts for s in steps],
-            "blocks": [s.blocks for s in steps],
-            "waves": [s.waves for s in steps],
-            "busy": [units.percent(s.busy, 1) for s in steps],
-            "least µs": [round(x, 1) for x in micro],
-        },
+        question=Question(guesses, 1, {"standard": units.size(plain)}),
+        facts={"sms": chosen.sms, "batch": batch, "parts": chosen.parts, "floor": f"{floor:.0f}"}
+        | {"blocks": steps[0].blocks, "tiled": units.count(tiled), "standard": units.count(plain)}
+        | {"old": PUBLISHED["FlashAttention-2"], "new": PUBLISHED["Flash-Decoding"]},
+        table=_table(steps, micro),
         code=(decode_step, split_kv),
     )
+
+
+def _curve(context: Context, steps: list[Decode], micro: list[float], chosen: int, floor: float) -> go.Figure:
+    line = Curve(context.t("decode.time"), [s.parts for s in steps], micro, points=True)
+    x, y = Scale(context.t("decode.parts"), "log"), Scale(context.t("decode.micro"), "log")
+    return curves(context.look, [line], x, y, cursor=chosen, ridges=[(floor, context.t("decode.floor"))])
+
+
+def _table(steps: list[Decode], micro: list[float]) -> dict[str, list[Any]]:
+    columns = {name: [getattr(s, name) for s in steps] for name in ("parts", "blocks", "waves")}
+    return columns | {"busy": [units.percent(s.busy, 1) for s in steps], "least µs": [round(x, 1) for x in micro]}
 
 
 def one_query_bytes(m: int = 777, d: int = 64) -> tuple[int, int]:

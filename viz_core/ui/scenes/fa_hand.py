@@ -30,52 +30,44 @@ def numbers(text: str) -> list[float]:
     return scores
 
 
-def trace(scores: list[float], values: list[float], rows: list[Row]) -> Trace:
-    """One step a tile, then the division. The weights of earlier tiles shrink when a new maximum comes."""
+def stage(scores: list[float], values: list[float]) -> tuple[TraceBuilder, range, range, range]:
+    """The cells: scores, weights and values of each key; the numbers as series."""
     builder, n = TraceBuilder(Text("scene.flash_attention.hand.title"), settle=State.HELD), len(scores)
-    under = tuple(f"k{j}" for j in range(n))
-    keys = range(1, n + 1)
-    score = builder.lane(
-        Text("hand.scores"), n, labels=[f"{s:g}".replace("-", "−") for s in scores], under=under, keys=keys
-    )
+    names, keys = [f"{s:g}".replace("-", "−") for s in scores], range(1, n + 1)
+    score = builder.lane(Text("hand.scores"), n, labels=names, under=[f"k{j}" for j in range(n)], keys=keys)
     weight = builder.lane(Text("hand.weights"), n, keys=keys)
     value = builder.lane(Text("hand.values"), n, labels=[f"{v:g}" for v in values], keys=keys)
-    for hue, letter in ((2, "K"), (3, "V"), (4, "O")):
+    for lane, hue, letter in ((score, 2, "K"), (value, 3, "V"), (weight, 4, "O")):
         builder.hue(hue, letter, Text(f"attention.tensor.{letter}"))
+        builder.set("hue", lane, hue)
     for name, places in SERIES:
         builder.series(f"hand.{name}", places=places)
-    for lane, hue in ((score, 2), (weight, 4), (value, 3)):
-        builder.set("hue", lane, hue)
-    first, size = 0, len(rows[0].scores)
+    return builder, score, weight, value
+
+
+def trace(scores: list[float], values: list[float], rows: list[Row]) -> Trace:
+    """One step a tile, then the division. The weights of earlier tiles shrink when a new maximum comes."""
+    builder, score, weight, value = stage(scores, values)
+    stop = 0
     for number, row in enumerate(rows):
-        tile = range(first, first + len(row.scores))
+        first, stop = stop, stop + len(row.scores)
         for lane in (score, weight, value):
-            builder.set("state", [lane[j] for j in tile], State.COMPUTED)
-        for j in range(tile.stop):
+            builder.set("state", lane[first:stop], State.COMPUTED)
+        for j in range(stop):
             builder.write(weight[j], f"{math.exp(scores[j] - row.m_new):.2g}")
         for (name, _), x in zip(SERIES, (row.m_new, row.alpha, row.l_new, row.o_new, row.out), strict=True):
             builder.value(f"hand.{name}", x)
         caption = "scene.flash_attention.hand.caption" if number else "scene.flash_attention.hand.first_caption"
-        builder.step(
-            caption,
-            tile=number,
-            m_old=signed(row.m_old),
-            m_new=signed(row.m_new),
-            alpha=f"{row.alpha:.3f}",
-            l_old=f"{row.l_old:.3f}",
-            l_new=f"{row.l_new:.3f}",
-            o_old=signed(row.o_old),
-            o_new=signed(row.o_new),
-        )
-        first += size
-    last = rows[-1]
-    builder.step(
-        "scene.flash_attention.hand.end_caption",
-        o=signed(last.o_new),
-        l=f"{last.l_new:.3f}",
-        out=f"{last.out:.4f}".replace("-", "−"),
-    )
+        builder.step(caption, tile=number, **told(row))
+    out = f"{rows[-1].out:.4f}".replace("-", "−")
+    builder.step("scene.flash_attention.hand.end_caption", o=signed(rows[-1].o_new), l=f"{rows[-1].l_new:.3f}", out=out)
     return builder.build()
+
+
+def told(row: Row) -> dict[str, str]:
+    """What the caption says of one tile."""
+    told = {name: signed(getattr(row, name)) for name in ("m_old", "m_new", "o_old", "o_new")}
+    return told | {name: f"{getattr(row, name):.3f}" for name in ("alpha", "l_old", "l_new")}
 
 
 def question(rows: list[Row]) -> Question | None:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from viz_core.attention import paper
 from viz_core.figures.bars import Bar, bars
 from viz_core.figures.scales import Scale
-from viz_core.figures.theme import Hue
 from viz_core.ui.params import Choice
 from viz_core.ui.scene import Context, Number, Plate, Scene, View
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
 
 BLOCKS = Choice("paper_tile", ("64", "128", "256", "512"), "256")
 
@@ -17,50 +21,44 @@ def build(context: Context) -> View:
     block = int(context.values["paper_tile"])
     ledgers = {"standard": paper.STANDARD, "flash": paper.flash(block)}
     gb = {name: sum(i.bytes for i in items) / 1e9 for name, items in ledgers.items()}
-    stats, forward = paper.statistics(block) / 1e9, paper.forward_bytes(block) / 1e9
-    shown: tuple[tuple[str, float, Hue, bool], ...] = (
-        ("printed_standard", paper.PRINTED.standard_gb, "B", True),
-        ("standard", gb["standard"], "B", False),
-        ("printed_flash", paper.PRINTED.flash_gb, "A", True),
-        ("flash", gb["flash"], "A", False),
-        ("with_statistics", gb["flash"] + stats, "A", False),
-    )
-    rows = [
-        Bar(context.t(f"paper.{name}", block=block), x, f"{x:.2f} GB" if not pale else f"{x} GB", hue, pale=pale)
-        for name, x, hue, pale in shown
-    ]
+    stats, printed = paper.statistics(block) / 1e9, paper.PRINTED
     items = [(name, item) for name, of in ledgers.items() for item in of]
     return View(
-        plates=(Plate(bars(context.look, rows, Scale(context.t("paper.axis"), range=(0, 42)))),),
+        plates=(Plate(_bars(context, gb, stats)),),
         numbers=(
-            Number("fa_gflop_standard", f"{paper.gflop(6):.0f}", {"printed": paper.PRINTED.standard_gflop}),
-            Number("fa_gflop_flash", f"{paper.gflop(7):.0f}", {"printed": paper.PRINTED.flash_gflop}),
-            Number("fa_forward", f"{forward:.2f} GB", {"block": block}),
+            Number("fa_gflop_standard", f"{paper.gflop(6):.0f}", {"printed": printed.standard_gflop}),
+            Number("fa_gflop_flash", f"{paper.gflop(7):.0f}", {"printed": printed.flash_gflop}),
+            Number("fa_forward", f"{paper.forward_bytes(block) / 1e9:.2f} GB", {"block": block}),
         ),
-        facts={
-            "standard": f"{gb['standard']:.3f}",
-            "flash": f"{gb['flash']:.2f}",
-            "stats": f"{stats:.2f}",
-            "block": block,
-            "n2": f"{sum(i.n2 for i in paper.STANDARD):g}",
-            "nd": f"{sum(i.nd for i in paper.STANDARD):g}",
-            "flash_nd": f"{sum(i.nd for i in ledgers['flash']):g}",
-            "six": f"{paper.gflop(6):.0f}",
-            "seven": f"{paper.gflop(7):.0f}",
-            "printed_six": paper.PRINTED.standard_gflop,
-            "printed_seven": paper.PRINTED.flash_gflop,
-            "older": paper.PRINTED.older_gb,
-            "more": f"{100 * (paper.gflop(7) / paper.gflop(6) - 1):.0f}",
-        },
-        table={
-            "": [context.t(f"paper.{name}", block=block) for name, _ in items],
-            "item": [context.t(f"ledger.{i.name}") for _, i in items],
-            "N²": [i.n2 for _, i in items],
-            "N·d": [i.nd for _, i in items],
-            "GB": [round(i.bytes / 1e9, 3) for _, i in items],
-        },
+        facts={"standard": f"{gb['standard']:.3f}", "flash": f"{gb['flash']:.2f}", "stats": f"{stats:.2f}"}
+        | {"n2": f"{sum(i.n2 for i in paper.STANDARD):g}", "nd": f"{sum(i.nd for i in paper.STANDARD):g}"}
+        | {"flash_nd": f"{sum(i.nd for i in ledgers['flash']):g}", "block": block, "own": paper.BLOCK}
+        | {"six": f"{paper.gflop(6):.0f}", "seven": f"{paper.gflop(7):.0f}", "older": printed.older_gb}
+        | {"printed_six": printed.standard_gflop, "printed_seven": printed.flash_gflop}
+        | {"more": f"{100 * (paper.gflop(7) / paper.gflop(6) - 1):.0f}"},
+        table={"": [context.t(f"paper.{name}") for name, _ in items]}
+        | {"item": [context.t(f"ledger.{i.name}") for _, i in items], "N²": [i.n2 for _, i in items]}
+        | {"N·d": [i.nd for _, i in items], "GB": [round(i.bytes / 1e9, 3) for _, i in items]},
         code=(paper.flash, paper.statistics),
     )
+
+
+def _bars(context: Context, gb: dict[str, float], stats: float) -> go.Figure:
+    """What is printed in pale, what is counted in full colour."""
+    rows = [
+        Bar(
+            context.t("paper.printed_standard"),
+            paper.PRINTED.standard_gb,
+            f"{paper.PRINTED.standard_gb} GB",
+            "B",
+            pale=True,
+        ),
+        Bar(context.t("paper.standard"), gb["standard"], f"{gb['standard']:.2f} GB", "B"),
+        Bar(context.t("paper.printed_flash"), p.flash_gb, f"{p.flash_gb} GB", "A", pale=True),
+        Bar(context.t("paper.flash"), gb["flash"], f"{gb['flash']:.2f} GB", "A"),
+        Bar(context.t("paper.with_statistics"), gb["flash"] + stats, f"{gb['flash'] + stats:.2f} GB", "A"),
+    ]
+    return bars(context.look, rows, Scale(context.t("paper.axis"), range=(0, 42)))
 
 
 SCENE = Scene("flash_attention", "paper", build, params=(BLOCKS,))
