@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from viz_core.attention import paper
 from viz_core.figures.bars import Bar, bars
@@ -22,7 +22,6 @@ def build(context: Context) -> View:
     ledgers = {"standard": paper.STANDARD, "flash": paper.flash(block)}
     gb = {name: sum(i.bytes for i in items) / 1e9 for name, items in ledgers.items()}
     stats, printed = paper.statistics(block) / 1e9, paper.PRINTED
-    items = [(name, item) for name, of in ledgers.items() for item in of]
     return View(
         plates=(Plate(_bars(context, gb, stats)),),
         numbers=(
@@ -36,23 +35,27 @@ def build(context: Context) -> View:
         | {"six": f"{paper.gflop(6):.0f}", "seven": f"{paper.gflop(7):.0f}", "older": printed.older_gb}
         | {"printed_six": printed.standard_gflop, "printed_seven": printed.flash_gflop}
         | {"more": f"{100 * (paper.gflop(7) / paper.gflop(6) - 1):.0f}"},
-        table={"": [context.t(f"paper.{name}") for name, _ in items]}
-        | {"item": [context.t(f"ledger.{i.name}") for _, i in items], "N²": [i.n2 for _, i in items]}
-        | {"N·d": [i.nd for _, i in items], "GB": [round(i.bytes / 1e9, 3) for _, i in items]},
+        table=_table(context, [(name, item) for name, of in ledgers.items() for item in of]),
         code=(paper.flash, paper.statistics),
     )
 
 
+def _table(context: Context, items: list[tuple[str, paper.Item]]) -> dict[str, list[Any]]:
+    """Both ledgers, item by item."""
+    return {
+        "": [context.t("paper.standard" if name == "standard" else "paper.flash") for name, _ in items],
+        "item": [context.t(f"ledger.{i.name}") for _, i in items],
+        "N²": [i.n2 for _, i in items],
+        "N·d": [i.nd for _, i in items],
+        "GB": [round(i.bytes / 1e9, 3) for _, i in items],
+    }
+
+
 def _bars(context: Context, gb: dict[str, float], stats: float) -> go.Figure:
     """What is printed in pale, what is counted in full colour."""
+    p = paper.PRINTED
     rows = [
-        Bar(
-            context.t("paper.printed_standard"),
-            paper.PRINTED.standard_gb,
-            f"{paper.PRINTED.standard_gb} GB",
-            "B",
-            pale=True,
-        ),
+        Bar(context.t("paper.printed_standard"), p.standard_gb, f"{p.standard_gb} GB", "B", pale=True),
         Bar(context.t("paper.standard"), gb["standard"], f"{gb['standard']:.2f} GB", "B"),
         Bar(context.t("paper.printed_flash"), p.flash_gb, f"{p.flash_gb} GB", "A", pale=True),
         Bar(context.t("paper.flash"), gb["flash"], f"{gb['flash']:.2f} GB", "A"),
