@@ -8,7 +8,7 @@ import pytest
 from viz_core.attention.paged import Paged
 from viz_core.model.capture import Capture
 from viz_core.model.paged import attend_paged, placed, scatter, worst_difference
-from viz_core.paging.film import film, owners
+from viz_core.paging.film import film, owners, requests_of
 from viz_core.paging.metrics import measure
 from viz_core.paging.presets import PRESETS, SOURCE, under
 from viz_core.paging.replay import state_at
@@ -30,6 +30,20 @@ def test_every_frame_is_the_pool(name: str) -> None:
         cells = slice(pool.first, pool.first + pool.count)
         assert list(planes["ref"][cells]) == list(state.ref)[null:]
         assert [s != State.FREE for s in planes["state"][cells]] == [r > 0 for r in list(state.ref)[null:]]
+        fill = state.fill()
+        filled = [fill[b] if state.ref[b] else 0 for b in range(null, recording.config.num_blocks)]
+        assert list(planes["fill"][cells]) == filled
+        hues = {name: i for i, name in enumerate(requests_of(recording.log), 1)}
+        for block, hue in enumerate(planes["hue"][cells], null):
+            holders = {hues[n] for n, tables in state.tables.items() if any(block in table for table in tables)}
+            assert hue in holders or (not holders and (hue == 0 or state.node[block]))
+        tables = lanes["paging.lane.tables"]
+        width = tables.columns
+        for name, row in hues.items():
+            first = tables.first + (row - 1) * width
+            table = list(state.tables.get(name, [[]])[0])
+            shown = [f"P{b - null}" if b or not null else "" for b in table] + [""] * (width - len(table))
+            assert [trace.texts[i] for i in planes["text"][first : first + width]] == shown
         texts = [trace.texts[i] for i in planes["text"][queue.first : queue.first + queue.count]]
         assert [text for text in texts if text] == [f"P{block - null}" for block in state.queue.order()]
     blocks = next(s for s in trace.series if getattr(s.label, "key", "") == "paging.series.blocks")

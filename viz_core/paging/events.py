@@ -36,6 +36,9 @@ class Op(IntEnum):
     RESET = 17  # every hash forgotten
 
 
+OPS = tuple(Op)
+
+
 @dataclass(frozen=True, slots=True)
 class Event:
     """One event; `request` is a name, "" where the event belongs to none."""
@@ -50,11 +53,12 @@ class Event:
 class Log:
     """Append-only events in five int columns; `step` is stamped on what is added next."""
 
-    __slots__ = ("block", "names", "op", "request", "step", "steps", "value")
+    __slots__ = ("_read", "block", "names", "op", "request", "step", "steps", "value")
 
     def __init__(self) -> None:
         self.step = 0
         self.names: list[str] = []
+        self._read: list[Event] = []  # events made so far: they are read more often than written
         self.steps, self.op, self.request, self.block, self.value = (array("i") for _ in range(5))
 
     def __len__(self) -> int:
@@ -74,12 +78,18 @@ class Log:
         self.value.append(value)
 
     def __getitem__(self, at: int) -> Event:
-        who = self.request[at]
-        name = self.names[who] if who >= 0 else ""
-        return Event(self.steps[at], Op(self.op[at]), name, self.block[at], self.value[at])
+        return self._all()[at]
 
     def __iter__(self) -> Iterator[Event]:
-        return (self[i] for i in range(len(self)))
+        return iter(self._all())
+
+    def _all(self) -> list[Event]:
+        """Every event as an object, made once."""
+        for at in range(len(self._read), len(self)):
+            who = self.request[at]
+            name = self.names[who] if who >= 0 else ""
+            self._read.append(Event(self.steps[at], OPS[self.op[at]], name, self.block[at], self.value[at]))
+        return self._read
 
     @property
     def num_steps(self) -> int:

@@ -53,6 +53,8 @@ def film(runs: Sequence[tuple[Label, Recording]], title: Label, *, scripted: boo
     builder.word(State.COMPUTED, Text("paging.word.written"))
     builder.word(State.MASKED, Text("paging.word.null"))
     values = _declare(builder, runs[0][1]) if len(runs) == 1 else {}
+    for lane in lanes:
+        lane.start()
     steps = [events_by_step(recording.log) for _, recording in runs]
     states = [replay(recording.config, recording.log) for _, recording in runs]
     for at in range(max(map(len, steps))):

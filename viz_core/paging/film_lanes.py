@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Iterable, Sequence
-from itertools import accumulate
+from itertools import accumulate, islice
 
 from viz_core.paging.events import Event, Op
 from viz_core.paging.pool import NULL
@@ -14,6 +15,8 @@ from viz_core.trace_builder import TraceBuilder
 
 MOST_ROWS = 12  # requests whose tables are drawn
 MOST_COLUMNS = 64
+MOST_QUEUED = 64  # places of the free queue that are drawn, from its head
+GAINS = (Op.TAKE, Op.HIT, Op.SHARE, Op.COPY)
 
 
 def widest_tables(recordings: Iterable[Recording]) -> dict[str, int]:
@@ -47,7 +50,11 @@ class RunLanes:
         self.pool = builder.lane(
             Text("paging.lane.pool", {"name": name}), self.usable, under=ids, keys=keys, full=self.size
         )
-        self.queue = builder.lane(Text("paging.lane.queue", {"name": name}), self.usable)
+        self.queue = builder.lane(Text("paging.lane.queue", {"name": name}), min(self.usable, MOST_QUEUED))
+        self.waiting = [(-2, False)] * len(self.queue)  # what each place of the queue shows
+        self.marked: set[int] = set()  # blocks shown as written in this step
+        self.before: set[int] = set()  # and in the one before
+        self.drawn: dict[str, set[int]] = {}  # blocks shown in each table
 
     def _declare_tables(self, name: Label, widths: dict[str, int], grid: bool) -> dict[str, range]:
         """The cells of each request's table; none where there are too many to read."""
@@ -68,22 +75,31 @@ class RunLanes:
         """A block's name: usable blocks are counted from P0 under every policy."""
         return f"P{block - self.null}"
 
+    def start(self) -> None:
+        """Before the first step all blocks are free; called once all lanes are declared."""
+        self.builder.set("state", self.pool, State.FREE)
+
     def show(self, state: PoolState, events: Sequence[Event]) -> None:
-        """Set all cells to `state`; blocks written in `events` are marked as computed now."""
+        """Set what `events`, which led to `state`, have changed; blocks written in them are marked."""
         written = self._written(state, events)
-        fill = state.fill()
-        for request, tables in state.tables.items():
-            for table in tables:
-                for block in table:
-                    if block != NULL or not self.null:
-                        self.owner[block] = self.hues.get(request, 0)
-        self._show_pool(state, fill, written)
+        changed = written | self.marked | {event.block for event in events if event.block >= self.null}
+        self.marked = written
+        for event in events:
+            if event.op in GAINS:
+                self.owner[event.block] = self.hues.get(event.request, 0)
+        self._show_pool(state, changed - {NULL} if self.null else changed)
         self._show_queue(state)
-        if self.tables:
-            self._show_tables(state, fill, written)
+        touched = {event.request for event in events} | {name for name in self.tables if self._shows_marked(name)}
+        for request in touched & self.tables.keys():
+            self._show_table(state, request)
+
+    def _shows_marked(self, request: str) -> bool:
+        """Whether a table was drawn with a block marked as written, a step ago or now."""
+        return bool(self.drawn.get(request, set()) & (self.marked | self.before))
 
     def _written(self, state: PoolState, events: Sequence[Event]) -> set[int]:
         """Blocks that received K/V in these events: taken, copied to, or the last of who computed."""
+        self.before = self.marked
         written = {event.block for event in events if event.op in (Op.TAKE, Op.COPY)}
         for event in events:
             if event.op == Op.COMPUTE and event.request in state.tables:
@@ -91,51 +107,68 @@ class RunLanes:
                 written |= {table[at] for table in state.tables[event.request] if at < len(table)}
         return written
 
-    def _show_pool(self, state: PoolState, fill: dict[int, int], written: set[int]) -> None:
+    def _show_pool(self, state: PoolState, blocks: Iterable[int]) -> None:
         put = self.builder.set
-        for cell, block in enumerate(range(self.null, self.usable + self.null), self.pool.start):
-            held = state.ref[block] > 0
-            hashed = int(state.node[block] > 0)
-            put("state", cell, (State.COMPUTED if block in written else State.HELD) if held else State.FREE)
-            put("hue", cell, self.owner[block] if held or hashed else 0)
-            put("fill", cell, fill.get(block, 0) if held else 0)
+        for block in blocks:
+            cell = self.pool[block - self.null]
+            held, hashed = state.ref[block] > 0, int(state.node[block] > 0)
+            holder, filled = self._holder(state, block) if held else (self.owner[block], 0)
+            self.owner[block] = holder
+            put("state", cell, (State.COMPUTED if block in self.marked else State.HELD) if held else State.FREE)
+            put("hue", cell, holder if held or hashed else 0)
+            put("fill", cell, filled)
             put("ref", cell, state.ref[block])
             put("hashed", cell, hashed)
 
+    def _holder(self, state: PoolState, block: int) -> tuple[int, int]:
+        """Hue of who holds a block, whoever came last if several do, and how many positions are filled."""
+        holder, filled = 0, 0
+        for request, tables in state.tables.items():
+            for table in tables:
+                if block in table:
+                    fill = min(self.size, max(0, state.computed.get(request, 0) - table.index(block) * self.size))
+                    hue = self.hues.get(request, 0)
+                    holder, filled = (hue if not holder or hue == self.owner[block] else holder), max(filled, fill)
+        return holder, filled
+
     def _show_queue(self, state: PoolState) -> None:
-        put, order = self.builder.set, state.queue.order()
+        put = self.builder.set
+        order = list(islice(state.queue, len(self.queue)))
         for at, cell in enumerate(self.queue):
             block = order[at] if at < len(order) else -1
+            look = (block, block >= 0 and state.node[block] > 0)
+            if look == self.waiting[at]:
+                continue
+            self.waiting[at] = look
             put("state", cell, State.FREE if block >= 0 else State.EMPTY)
-            put("hashed", cell, int(block >= 0 and state.node[block] > 0))
-            put("hue", cell, self.owner[block] if block >= 0 and state.node[block] else 0)
+            put("hashed", cell, int(look[1]))
+            put("hue", cell, self.owner[block] if look[1] else 0)
             put("key", cell, block - self.null + 1 if block >= 0 else 0)
             self.builder.write(cell, self.label(block) if block >= 0 else "")
 
-    def _show_tables(self, state: PoolState, fill: dict[int, int], written: set[int]) -> None:
-        for request, cells in self.tables.items():
-            table = state.tables[request][0] if request in state.tables else ()
-            for at, cell in enumerate(cells):
-                block = table[at] if at < len(table) else -1
-                self._show_entry(cell, request, self.hues[request], at, block, fill, written)
+    def _show_table(self, state: PoolState, request: str) -> None:
+        table = state.tables[request][0] if request in state.tables else array("i")
+        self.drawn[request] = set(table)
+        for at, cell in enumerate(self.tables[request]):
+            block = table[at] if at < len(table) else -1
+            fill = min(self.size, max(0, state.computed.get(request, 0) - at * self.size))
+            self._show_entry(cell, request, at, block, fill)
 
-    def _show_entry(
-        self, cell: int, request: str, hue: int, at: int, block: int, fill: dict[int, int], written: set[int]
-    ) -> None:
+    def _show_entry(self, cell: int, request: str, at: int, block: int, fill: int) -> None:
         """One logical block: empty, null (left the window) or its physical block with its fill."""
         put = self.builder.set
         null = block == NULL and self.null
         shown = block >= 0 and not null
-        put("state", cell, State.EMPTY if block < 0 else State.MASKED if null else
-            State.COMPUTED if block in written else State.HELD)  # fmt: skip
-        put("hue", cell, hue if shown else 0)
-        put("fill", cell, fill.get(block, 0) if shown else 0)
+        held = State.COMPUTED if block in self.marked else State.HELD
+        put("state", cell, State.EMPTY if block < 0 else State.MASKED if null else held)
+        put("hue", cell, self.hues[request] if shown else 0)
+        put("fill", cell, fill if shown else 0)
         put("key", cell, block - self.null + 1 if shown else 0)
-        self.builder.write(cell, self.label(block) if shown else "")
         put("detail", cell, 0)
+        self.builder.write(cell, self.label(block) if shown else "")
         if shown:
             first = at * self.size
             self.builder.tell(
                 cell, "paging.entry", request=request, logical=at, physical=self.label(block),
-                first=first, last=first + self.size - 1, fill=fill.get(block, 0), size=self.size,
+                first=first, last=first + self.size - 1, fill=fill, size=self.size,
             )  # fmt: skip

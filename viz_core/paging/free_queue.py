@@ -7,7 +7,7 @@ the sentinel that joins both ends, so taking from the head, leaving from the mid
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 
 class FreeQueue:
@@ -79,11 +79,13 @@ class FreeQueue:
         before[head] = last
         self.length += len(blocks)
 
-    def order(self) -> list[int]:
-        """All free blocks, head to tail."""
-        blocks = []
+    def __iter__(self) -> Iterator[int]:
+        """Free blocks, head to tail."""
         block = self.next[self.end]
         while block != self.end:
-            blocks.append(block)
+            yield block
             block = self.next[block]
-        return blocks
+
+    def order(self) -> list[int]:
+        """All free blocks, head to tail."""
+        return list(self)

@@ -129,10 +129,10 @@ class State:
 
 def replay(config: PoolConfig, log: Log) -> Iterator[State]:
     """The state after each step, one after the other (the same object, advanced)."""
-    state, at = State(config), 0
+    state, at, events = State(config), 0, list(log)
     for step in range(log.num_steps):
-        while at < len(log) and log.steps[at] == step:
-            state.apply(log[at])
+        while at < len(events) and events[at].step == step:
+            state.apply(events[at])
             at += 1
         yield state
 
