@@ -9,6 +9,7 @@ from viz_core.ui.scenes import (
     quant_kv,
     quant_model,
     quant_outliers,
+    quant_paged,
     quant_scoreboard,
     quant_steps,
     quant_table,
@@ -16,5 +17,5 @@ from viz_core.ui.scenes import (
 
 weights = [quant_block, quant_steps, quant_histogram, quant_bits, quant_float]
 formats = [quant_table, quant_groups, quant_model, quant_scoreboard]
-methods = [quant_kv, quant_gptq, quant_outliers]
+methods = [quant_kv, quant_paged, quant_gptq, quant_outliers]
 show(__file__, [module.SCENE for module in (*weights, *formats, *methods)])

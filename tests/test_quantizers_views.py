@@ -7,6 +7,7 @@ from viz_core.i18n import LANGS, Problem
 from viz_core.model.fp8_attention import Fp8, attend_fp8, outlier_input, rmse
 from viz_core.model.held_out import held_out
 from viz_core.model.library import load
+from viz_core.model.paged_quantized import Sizes, paged_values, write
 from viz_core.model.quantized import damage, predict, quantize_model
 from viz_core.model.quantized_cache import QuantizedCache, Side
 from viz_core.quantizers.compare import compare, quantize_any
@@ -118,3 +119,20 @@ def test_fp8_attention_as_flash_attention_3() -> None:
     assert found["rotated"] < found["block"] < found["tensor"]
     q, k, v = outlier_input(32, 64)
     assert attend_fp8(q, k, v, Fp8()).shape == (32, 64)
+
+
+def test_a_block_closes_when_its_last_token_arrives() -> None:
+    tokens = write((20, 9), 8, 16, 9)
+    assert len(tokens) == 45
+    assert [t.block for t in tokens if t.closed] == [tokens[15].block, tokens[30].block]
+    assert len({t.block for t in tokens}) == 4  # 28 and 17 tokens in blocks of 16
+    sizes = Sizes.of(16, 2, 32, Side(2, "channel", 16), Side(2, "token", 32))
+    assert (sizes.open, sizes.codes, sizes.scales) == (4096, 512, 4 * (64 + 32))
+
+
+@pytest.mark.parametrize("n", [5, 16, 40])
+def test_paged_keys_are_the_contiguous_ones(n: int) -> None:
+    k = np.random.default_rng(n).standard_normal((2, n, 32)).astype(np.float32)
+    side = Side(2, "channel", 16)
+    table = [7, 2, 5][: -(-n // 16)]
+    assert np.array_equal(paged_values(k, table, 16, side), side.stored(k, residual=True))
