@@ -26,12 +26,18 @@ def _bf16(blocks: np.ndarray, out: np.ndarray) -> None:
     np.left_shift(blocks["x"], 16, out=out.view(np.uint32), dtype=np.uint32)
 
 
+LOW = np.uint64(0x0F0F0F0F0F0F0F0F)
+"""The low nibble of eight bytes."""
+
+
 def nibbles(packed: np.ndarray) -> np.ndarray:
-    """Codes (b, 2 n) of packed bytes (b, n): every low nibble, then every high nibble."""
-    codes = np.empty((len(packed), 2, packed.shape[1]), np.uint8)
-    np.bitwise_and(packed, 15, out=codes[:, 0])
-    np.right_shift(packed, 4, out=codes[:, 1])
-    return codes.reshape(len(packed), -1)
+    """Codes (b, 2 n) of packed bytes (b, n), n a multiple of 8: every low nibble, then every high nibble."""
+    words = np.ascontiguousarray(packed).view(np.uint64)  # eight bytes at a time, in long columns
+    codes, half = np.empty((len(words), 2 * words.shape[1]), np.uint64), words.shape[1]
+    for k in range(half):
+        np.bitwise_and(words[:, k], LOW, out=codes[:, k])
+        np.bitwise_and(words[:, k] >> np.uint64(4), LOW, out=codes[:, half + k])
+    return codes.view(np.uint8)
 
 
 def _five_bits(blocks: np.ndarray) -> np.ndarray:
