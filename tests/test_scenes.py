@@ -24,6 +24,8 @@ def texts(view: View, scene: Scene, lang: Lang) -> list[str]:
     out = [ctx.t(f"{scene.table}.message", **view.facts)]
     if has(f"{scene.table}.notes"):
         out.append(ctx.t(f"{scene.table}.notes", **view.facts))
+    if has(f"{scene.table}.said"):
+        out.append(ctx.t(f"{scene.table}.said", **view.facts))
     out += [ctx.t(f"number.{n.key}", **n.params) for n in view.numbers]
     out += [ctx.t(f"proof.{p.name}") for p in view.proofs]
     if view.question:
