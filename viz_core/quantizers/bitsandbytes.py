@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from viz_core.quantizers.direct import ONE, TINY
-from viz_core.quantizers.fit import Absmax, absmax
+from viz_core.quantizers.fit import Absmax
 from viz_core.quantizers.layout import Layout
+from viz_core.quantizers.peaks import absmax
 from viz_core.quantizers.quantized import Quantized
 from viz_core.quantizers.table import Table
 

@@ -8,74 +8,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from viz_core.quantizers.direct import ONE, TINY, Direct, Measured
-from viz_core.quantizers.layout import CHUNK, scratch
+from viz_core.quantizers.peaks import (
+    INFINITY,
+    absmax,
+    extreme,
+    magnitude_bits,
+    range_with_zero,
+    running_sum,
+    value_range,
+)
 
 if TYPE_CHECKING:
     from viz_core.quantizers.format import Format
-
-
-INFINITY = 0x7F800000
-"""The bits of float32 infinity: magnitudes compare as integers, and anything above is NaN."""
-
-
-def _starts(x: np.ndarray) -> np.ndarray:
-    """Where each block of (b, n) starts in the flat array: `reduceat` over short blocks is twice as fast as `max`."""
-    return np.arange(0, x.size, x.shape[1])
-
-
-def magnitude_bits(x: np.ndarray) -> np.ndarray:
-    """The bits of each block's largest magnitude, int32 (b,); above INFINITY where the block holds NaN."""
-    return np.maximum.reduceat(np.abs(x, out=scratch(x.shape)).view(np.int32).reshape(-1), _starts(x))
-
-
-def absmax(x: np.ndarray) -> np.ndarray:
-    """Largest magnitude of each block, (b,); NaN is passed over, as a C comparison does."""
-    whole = x.shape[1] >= CHUNK
-    found = np.maximum(x.max(axis=-1), -x.min(axis=-1)) if whole else magnitude_bits(x).view(np.float32)
-    if np.isnan(found).any():
-        found = np.fmax.reduce(np.abs(x), axis=-1)
-        found[np.isnan(found)] = 0
-    return found
-
-
-def signed_peaks(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Bits of the largest magnitude among the positive and among the negative values of each block, int32 (b,) each."""
-    bits = np.ascontiguousarray(x).reshape(-1)
-    positive = np.maximum.reduceat(bits.view(np.int32), _starts(x))
-    negative = np.maximum.reduceat(bits.view(np.uint32), _starts(x)).view(np.int32)
-    return np.maximum(positive, 0), np.where(negative < 0, negative & 0x7FFFFFFF, 0)
-
-
-def extreme(x: np.ndarray) -> np.ndarray:
-    """The first value of largest magnitude in each block, with its sign, (b,); NaN is passed over, zero is +0."""
-    positive, negative = signed_peaks(x)
-    most = np.maximum(positive, negative)
-    found = np.where(positive >= negative, most.view(np.float32), -most.view(np.float32))
-    doubt = ((positive == negative) & (most > 0)) | (most > INFINITY)
-    if doubt.any():
-        found[doubt] = _first_extreme(x[doubt])
-    return found
-
-
-def _first_extreme(x: np.ndarray) -> np.ndarray:
-    magnitude = np.abs(x)
-    magnitude[np.isnan(magnitude)] = -1
-    found = np.take_along_axis(x, magnitude.argmax(axis=-1)[:, None], axis=-1)[:, 0]
-    return np.where(np.isnan(found) | (found == 0), np.float32(0), found)
-
-
-def value_range(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Least and largest value of each block, (b,) each; NaN where a block holds one."""
-    if x.shape[1] >= CHUNK:
-        return x.min(axis=-1), x.max(axis=-1)
-    flat = np.ascontiguousarray(x).reshape(-1)
-    return np.minimum.reduceat(flat, _starts(x)), np.maximum.reduceat(flat, _starts(x))
-
-
-def range_with_zero(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The range of each block, widened to hold 0."""
-    positive, negative = signed_peaks(x)
-    return -negative.view(np.float32), positive.view(np.float32)
 
 
 @dataclass(frozen=True)
@@ -224,11 +168,3 @@ class Signs(MeanMagnitude):
 
     def _encode(self, form: Format, x: np.ndarray, measured: Measured, out: np.ndarray) -> None:
         np.greater_equal(x, 0, out=out.view(np.bool_))
-
-
-def running_sum(terms: np.ndarray) -> np.ndarray:
-    """Float32 sum over the first axis of (n, b), strictly one term after the other, as a C loop adds."""
-    total = np.zeros(terms.shape[1:], np.float32)
-    for term in terms:
-        total += term
-    return total

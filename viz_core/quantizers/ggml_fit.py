@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from viz_core.quantizers.direct import ONE
-from viz_core.quantizers.fit import extreme, running_sum
 from viz_core.quantizers.ggml_search import (
     SMALLEST,
     ZERO,
@@ -23,6 +22,7 @@ from viz_core.quantizers.ggml_search import (
     nearest,
 )
 from viz_core.quantizers.layout import Layout, spans
+from viz_core.quantizers.peaks import extreme, running_sum
 from viz_core.quantizers.quantized import Quantized
 
 if TYPE_CHECKING:

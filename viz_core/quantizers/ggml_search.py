@@ -11,7 +11,7 @@ from collections.abc import Callable
 import numpy as np
 
 from viz_core.quantizers.direct import ONE
-from viz_core.quantizers.fit import running_sum
+from viz_core.quantizers.peaks import running_sum
 
 SMALLEST = np.float32(1e-15)
 """GROUP_MAX_EPS: a block below it counts as zero."""

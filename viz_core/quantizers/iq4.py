@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from viz_core.quantizers.direct import ONE, Direct, Measured
-from viz_core.quantizers.fit import extreme
 from viz_core.quantizers.ggml_fit import Found, SuperBlocks, columns
 from viz_core.quantizers.ggml_search import SMALLEST, ZERO, best_scale, nearest
+from viz_core.quantizers.peaks import extreme
 from viz_core.quantizers.table import Table
 
 if TYPE_CHECKING:

@@ -9,9 +9,10 @@ from viz_core.figures.cells import Matrix, causal
 from viz_core.figures.heatmap import heatmap
 from viz_core.figures.labels import labels
 from viz_core.model.quantized_cache import Axis, Side
-from viz_core.ui import cached, quantizing
+from viz_core.ui import cached, quantizing_kv
 from viz_core.ui.params import Choice, Live, Switch, Whole
-from viz_core.ui.quantizing import TEXT, KvChoice, KvRun
+from viz_core.ui.quantizing import TEXT
+from viz_core.ui.quantizing_kv import KvChoice, KvRun
 from viz_core.ui.scene import Bench, Context, Number, Plate, Scene, View
 
 BITS = ("16", "8", "4", "3", "2")
@@ -28,11 +29,11 @@ MOST = 160  # tokens of the map
 
 def _most(bench: Bench) -> tuple[int, int]:
     """The layer and head whose weights change most in the usual cache."""
-    return quantizing.most_changed(bench.model, bench.prompt, USUAL)
+    return quantizing_kv.most_changed(bench.model, bench.prompt, USUAL)
 
 
-def _config(bench: Bench) -> quantizing.Heads:
-    return quantizing.heads(bench.model)
+def _config(bench: Bench) -> quantizing_kv.Heads:
+    return quantizing_kv.heads(bench.model)
 
 
 def chosen(context: Context) -> KvChoice:
@@ -64,7 +65,7 @@ def build(context: Context) -> View:
     """The workbench's prompt through the chosen cache, against the cache in float32."""
     bench, layer, head = context.bench, context.values["layer"], context.values["head"]
     choice, full = chosen(context), KvChoice(Side(), Side())
-    exact, kept = (quantizing.kv_run(bench.model, bench.prompt, layer, c) for c in (full, choice))
+    exact, kept = (quantizing_kv.kv_run(bench.model, bench.prompt, layer, c) for c in (full, choice))
     ids, tokenizer = cached.tokens(bench.model, bench.prompt)[:MOST], cached.model(bench.model).tokenizer
     names = labels(tokenizer.pieces(ids), tokenizer.scheme, context.lang, ids, merged=False)
     n, change = len(ids), context.values["difference"]
@@ -72,9 +73,9 @@ def build(context: Context) -> View:
     figure = heatmap(context.look, Matrix(causal(shown), names, names, name=context.t("quant.weight_change"))
                      if change else Matrix(causal(shown), names, names), signed=change, height=400)
     kl, flips = divergence(exact, kept)
-    keys, values = quantizing.kv_arrays(bench.model, bench.prompt, layer)
+    keys, values = quantizing_kv.kv_arrays(bench.model, bench.prompt, layer)
     runs = four(context, choice)
-    table = [quantizing.kv_perplexity(context.values[TEXT.name], c) for c in (full, choice, *runs.values())]
+    table = [quantizing_kv.kv_perplexity(context.values[TEXT.name], c) for c in (full, choice, *runs.values())]
     return View(
         plates=(Plate(figure),),
         numbers=(

@@ -10,7 +10,7 @@ from viz_core.model.quantized_cache import Side
 from viz_core.proofs.proof import Proof, at_most
 from viz_core.trace import State, Text, Trace
 from viz_core.trace_builder import TraceBuilder
-from viz_core.ui import cached, quantizing
+from viz_core.ui import cached, quantizing_kv
 from viz_core.ui.params import Choice, Whole
 from viz_core.ui.scene import Context, Number, Scene, View
 
@@ -75,7 +75,7 @@ def build(context: Context) -> View:
             Number("quant_block_closed", f"{units.size(sizes.codes)} + {units.size(sizes.scales)}"),
             Number("quant_kv_bits", f"{per:.3g}"),
         ),
-        proofs=(paged_equals_contiguous(quantizing.kv_arrays(bench.model, bench.prompt, 0)[0], k),),
+        proofs=(paged_equals_contiguous(quantizing_kv.kv_arrays(bench.model, bench.prompt, 0)[0], k),),
         facts={"bits": bits, "size": BLOCK, "open": units.size(sizes.open), "closed": units.size(closed),
                "ratio": f"{sizes.open / closed:.1f}", "per": f"{per:.3g}"},
         table={"token": list(range(1, len(tokens) + 1)), "request": ["AB"[t.request] for t in tokens],
