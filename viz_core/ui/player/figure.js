@@ -45,7 +45,7 @@ export class Figure {
   }
 
   lane(place) {
-    const g = node("g", { class: place.size < 17 ? "lane tiny" : "lane" }, this.svg);
+    const g = node("g", { class: listed(place.lane) ? "lane list" : place.size < 17 ? "lane tiny" : "lane" }, this.svg);
     const { lane } = place;
     place.name.forEach((line, i) => node("text", { class: "name", x: 0, y: place.labelY + i * place.line }, g, line));
     const view = { place, cells: [] };

@@ -65,7 +65,8 @@ function list(one, room, em) {
   return { ...one, em, size: 16, w: h, h, gap, columns: 1, lines: one.count, under: 0, top: 0, names: 0, over, high: one.count * (h + gap) - gap };
 }
 
-// Every lane at its size, with a `head` above each: all alike if that fits the height, else short lanes alike and long ones in what is left.
+// Every lane at its size, with a `head` above each: all alike if that fits the height, else short lanes alike and long
+// ones in what is left.
 export function sized(drawn, room, tall, em, head) {
   const all = (size, some = drawn) => some.map((one) => fit(one, size, room, em));
   const high = (lanes) => lanes.reduce((sum, lane) => sum + lane.high + (GAP + head) * em, 0);
@@ -77,7 +78,9 @@ export function sized(drawn, room, tall, em, head) {
   const share = tall * (long.length ? 0.45 : 1);
   const common = rows.find((size) => high(all(size, short)) <= share) || SMALLEST_ROW;
   const left = (tall - high(all(common, short))) / long.length;
-  return drawn.map((one) => (short.includes(one) ? fit(one, common, room, em) : largest(one, room, Math.max(left, 160 * em), em)));
+  const sizes = new Map(long.map((one) => [one, largest(one, room, Math.max(left, 160 * em), em)]));
+  const most = Math.max(36, ...[...sizes.values()].map((lane) => lane.size)); // no short lane outgrows the long ones
+  return drawn.map((one) => sizes.get(one) || fit(one, long.length ? Math.min(common, most) : common, room, em));
 }
 
 // The largest size at which a lane is no higher than `tall`.
