@@ -164,7 +164,7 @@ class Llama(nn.Module):
             if name.endswith(("o_proj.weight", "down_proj.weight")):
                 nn.init.zeros_(p)
             elif p.ndim == 2:
-                nn.init.normal_(p, std=0.02 if "embed" in name else p.shape[1] ** -0.5)
+                nn.init.normal_(p, std=0.05 if "embed" in name else p.shape[1] ** -0.5)
 
     def hidden(self, ids: Tensor, maps: list[Tensor] | None = None) -> Tensor:
         """Final normed hidden states (B, T, D)."""
