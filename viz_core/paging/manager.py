@@ -77,7 +77,7 @@ class BlockManager:
             return True
         at = request.committed
         if done >= (at + 1) * size and done <= request.length:
-            request.node = self.pool.chain.add(request.node, request.keys(at, at + 1, size)[0])
+            request.node = self.pool.chain.add(request.node, request.key(at, size))
             self.pool.commit_one(table[at], request.node)
             request.committed = at + 1
         request.quiet = min(room - (done < room), self.max_len)

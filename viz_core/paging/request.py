@@ -69,11 +69,15 @@ class Request:
         """What full blocks `first` … `last` − 1 of `size` tokens hold, as the hash chain names it."""
         if self.given is None:
             raw, width = self.tokens[first * size : last * size].tobytes(), 4 * size
-            if last - first == 1:
-                return (raw,)
             return [raw[at : at + width] for at in range(0, len(raw), width)]
         known = self.given[first:last]
         return [*known, *((self.name, at) for at in range(first + len(known), last))]
+
+    def key(self, block: int, size: int) -> Key:
+        """`keys` of one block."""
+        if self.given is None:
+            return self.tokens[block * size : block * size + size].tobytes()
+        return self.keys(block, block + 1, size)[0]
 
     @property
     def table(self) -> array[int]:

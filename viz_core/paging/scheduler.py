@@ -82,16 +82,17 @@ class Scheduler:
         at = 0
         while at < len(self.running) and budget > 0:
             request = self.running[at]
-            count = request.length - request.computed
-            if count == 1 and request.computed < request.quiet:
-                request.computed += 1
+            computed = request.computed
+            count = request.length - computed
+            if count == 1 and computed < request.quiet:
+                request.computed = computed + 1
                 granted[request.name] = 1
                 budget -= 1
                 at += 1
                 continue
             if 0 < threshold < count:
                 count = threshold
-            count = min(count, budget, max_len - request.computed - 1)
+            count = min(count, budget, max_len - computed - 1)
             if count <= 0:
                 at += 1
                 continue
@@ -151,10 +152,7 @@ class Scheduler:
                 request, count, hit, lookahead=config.lookahead, gate=config.reserve_full_isl, reserve=reserve
             ):
                 return
-            if isinstance(self.waiting, list):
-                del self.waiting[0]
-            else:
-                self.waiting.popleft()
+            del self.waiting[0]
             self.running.append(request)
             (plan.resumed if request.preemptions else plan.new).append(request)
             if not request.preemptions:
@@ -166,10 +164,10 @@ class Scheduler:
     def update(self, plan: StepPlan) -> list[Request]:
         """After the forward pass: who has computed all it has samples a token; the finished give back their blocks."""
         finished: list[Request] = []
-        limit, sample, log, granted = self.manager.max_len, self.sample, self.log, plan.granted
+        limit, sample, log = self.manager.max_len, self.sample, self.log
         for request in self.running:
             length = request.length
-            if request.computed < length or request.name not in granted:
+            if request.computed < length:  # a chunk of its prompt, or not scheduled: who has sampled has one to compute
                 continue
             request.tokens.append(sample(request))
             request.length = length = length + 1
@@ -182,8 +180,9 @@ class Scheduler:
         return finished
 
     def _finish(self, finished: list[Request], plan: StepPlan) -> None:
-        order = {name: at for at, name in enumerate(plan.granted)}
-        finished.sort(key=lambda request: order[request.name])
+        if len(finished) > 1:
+            order = {name: at for at, name in enumerate(plan.granted)}
+            finished.sort(key=lambda request: order[request.name])
         for request in finished:
             self.manager.free(request)
         done = set(map(id, finished))
