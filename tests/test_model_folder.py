@@ -64,6 +64,12 @@ def test_a_folder_loads_by_its_path(tmp_path: Path, variant: str) -> None:
     assert load_path(tmp_path, "int8").llama.forward(ids).shape == expected.shape
 
 
+@pytest.mark.parametrize("path", ["", "x" * 1000, "a\0b", "/nowhere/at all", "/dev/null", "~", "\ud800"])
+def test_a_path_that_cannot_be_read_is_one_sentence(path: str) -> None:
+    with pytest.raises(Problem):
+        load_path(Path(path))
+
+
 @pytest.mark.parametrize(
     ("break_it", "key"),
     [

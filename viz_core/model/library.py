@@ -69,11 +69,17 @@ def load(name: str, precision: Precision = "float32") -> Model:
 
 
 def load_path(path: Path, precision: Precision = "float32") -> Model:
-    """A model by its path: a Hugging Face folder or a GGUF file."""
-    if (path / "config.json").is_file():
-        return load_folder(path, path.name, precision)
-    if path.is_file():
-        return load_gguf(path, path.stem, precision)
+    """A model by its path: a Hugging Face folder or a GGUF file.
+
+    A Problem where there is none, or where the system does not let us read it.
+    """
+    try:
+        if (path / "config.json").is_file():
+            return load_folder(path, path.name, precision)
+        if path.is_file():
+            return load_gguf(path, path.stem, precision)
+    except OSError as error:  # no permission, a name too long, a disk that fails
+        raise Problem("model_path", path=shown(path)) from error
     raise Problem("model_path", path=shown(path))
 
 
