@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tiny_model import Arrays, tiny
 
-from viz_core.model import int8
+from viz_core.model import arena, int8
 from viz_core.model.counts import Tally
 from viz_core.model.generate import generate
 from viz_core.model.int8 import Int8, quantize
@@ -77,3 +77,22 @@ def test_transposed_in_strips(rows: int, columns: int) -> None:
     transpose_into(out[:, 1 : rows + 1], a)
     assert np.array_equal(out[:, 1 : rows + 1], a.T)
     assert np.array_equal(Dense.of([a, a]).w, np.concatenate([a, a]).T)
+
+
+def test_arrays_of_the_arena_share_no_bytes() -> None:
+    arrays = [arena.empty((n, 3), kind) for n in (1, 5, 1000) for kind in (np.float32, np.int8)]
+    for i, array in enumerate(arrays):
+        array[:] = i
+    assert [set(array.ravel().tolist()) for array in arrays] == [{i} for i in range(len(arrays))]
+    assert all(array.ctypes.data % arena.LINE == 0 and array.flags.c_contiguous for array in arrays)
+    assert arena.empty((arena.BLOCK // 4 + 1,)).size == arena.BLOCK // 4 + 1
+
+
+@pytest.mark.parametrize(("inputs", "outputs"), [(40, 3), (3, 40), (7, 7)])
+def test_either_memory_order_is_the_same_layer(inputs: int, outputs: int) -> None:
+    rng = np.random.default_rng(0)
+    parts = [rng.standard_normal((n, inputs)).astype(np.float32) for n in (outputs - 1, 1)]
+    x, layer = rng.standard_normal((2, inputs)).astype(np.float32), Dense.of(parts)
+    assert np.allclose(layer(x, Tally()), x @ np.concatenate(parts).T, atol=1e-5)
+    assert np.array_equal(layer.columns(np.array([0, outputs - 1])), np.concatenate(parts)[[0, -1]])
+    assert layer.w.shape == (inputs, outputs)

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from viz_core.model.arena import empty
 from viz_core.model.counts import Tally
 
 PANEL = 1 << 19  # float32 values of an expanded panel, 2 MiB: smaller ones cost more calls than they save misses
@@ -40,8 +41,7 @@ class Int8:
                 rows = part[i : i + width]
                 q[at : at + len(rows)], scale[at : at + len(rows)] = quantize(rows)
                 at += len(rows)
-        panels = tuple(np.ascontiguousarray(q[i : i + width].T) for i in range(0, out, width))
-        return cls(panels, scale, bias, q.size)
+        return cls(tuple(_panel(q[i : i + width]) for i in range(0, out, width)), scale, bias, q.size)
 
     @property
     def nbytes(self) -> int:
@@ -68,6 +68,13 @@ class Int8:
         width = self.panels[0].shape[1]
         rows = np.stack([self.panels[i // width][:, i % width] for i in index.tolist()])
         return rows * self.scale[index, None]
+
+
+def _panel(rows: np.ndarray) -> np.ndarray:
+    """Codes (w, in) as a panel (in, w)."""
+    panel = empty(rows.shape[::-1], np.int8)
+    panel[:] = rows.T
+    return panel
 
 
 def quantize(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
