@@ -9,7 +9,7 @@ from tiny_model import tiny
 from viz_core.i18n import Problem
 from viz_core.model import probes
 from viz_core.model.capture import Capture
-from viz_core.model.contribution import lengths_written, shares
+from viz_core.model.contribution import lengths, taken
 from viz_core.model.library import load
 from viz_core.model.streaming import perplexity, window_with_sinks
 
@@ -126,10 +126,9 @@ def test_value_weighting_is_the_size_of_what_each_key_adds(variant: str) -> None
     w_o = tensors["model.layers.1.self_attn.o_proj.weight"].T[4 * d : 5 * d]
     weights, values = capture.head(1, 4).weights, capture.v[1][capture.kv_head(1, 4)]
     sizes = np.linalg.norm(weights[..., None] * (values @ w_o), axis=-1)
-    taken = shares(weights, lengths_written(model, capture, 1, 4))
-    assert np.allclose(taken, sizes / sizes.sum(1, keepdims=True), atol=1e-5)
-    assert not np.allclose(taken, weights, atol=1e-2)
-    assert np.all(taken[~np.tri(6, dtype=bool)] == 0)
+    assert np.allclose(taken(model, capture, 1, 4), sizes, atol=1e-5)
+    assert np.allclose(taken(model, capture, 1, 4), weights * lengths(model, capture, 1, 4))
+    assert np.all(taken(model, capture, 1, 4)[~np.tri(6, dtype=bool)] == 0)
 
 
 def test_a_key_without_a_value_adds_nothing() -> None:
@@ -137,7 +136,7 @@ def test_a_key_without_a_value_adds_nothing() -> None:
     capture = Capture()
     model.forward([0, 5, 17], capture=capture)
     capture.v[0][:] = 0
-    assert not shares(capture.head(0, 0).weights, lengths_written(model, capture, 0, 0)).any()
+    assert not taken(model, capture, 0, 0).any()
 
 
 class Inductor:

@@ -1,9 +1,8 @@
-"""From a checkpoint's tensors, under their Hugging Face names, to a `Llama`, a tensor or two at a time."""
+"""From a checkpoint's tensors, under their Hugging Face names, to a `Llama`, one tensor at a time."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from typing import Protocol
 
 import numpy as np
@@ -14,7 +13,6 @@ from viz_core.model.linear import Dense, Linear
 from viz_core.model.llama import Block, Llama
 from viz_core.model.notes import shown
 
-WORKERS = 2
 MakeLinear = Callable[[list[np.ndarray], np.ndarray | None], Linear]
 
 
@@ -35,12 +33,7 @@ def build(config: LlamaConfig, tensors: Tensors, linear: MakeLinear = Dense.of) 
     """
     source = _Source(tensors)
     embed, head = _ends(config, source, linear)  # first, while little else is in memory: they are the largest
-
-    def block(number: int) -> Block:
-        return _block(config, config.layers[number], f"model.layers.{number}.", source, linear)
-
-    with ThreadPoolExecutor(WORKERS) as pool:  # decoding and transposing leave the interpreter's lock alone
-        blocks = tuple(pool.map(block, range(len(config.layers))))
+    blocks = tuple(_block(config, layer, f"model.layers.{i}.", source, linear) for i, layer in enumerate(config.layers))
     return Llama(config, embed, blocks, source.take("model.norm.weight", config.d_model), head)
 
 
