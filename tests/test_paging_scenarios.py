@@ -149,6 +149,13 @@ def test_bad_scenarios_get_one_plain_sentence(text: str) -> None:
     assert all(caught.value.text(lang) for lang in LANGS)
 
 
+def test_the_workbench_can_be_a_prompt() -> None:
+    text = '{"blocks":9,"block_size":4,"script":[{"op":"add","request":"A","prompt":"workbench"}]}'
+    assert last_table(run(from_json(text, range(11, 20))), "A") == [0, 1, 2]
+    with pytest.raises(Problem):
+        from_json(text)
+
+
 def test_block_hashes_are_those_of_a_real_server(cases: Path) -> None:
     path = cases / "paging" / "x_hash_vectors.json"
     if not path.exists():

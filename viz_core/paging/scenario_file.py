@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import asdict, fields
 from typing import Any
 
@@ -66,15 +67,33 @@ def _ask_out(ask: Ask) -> dict[str, object]:
     return out | {key: getattr(ask, key) for key in ("at", "priority") if getattr(ask, key)}
 
 
-def from_json(text: str) -> Scenario:
-    """The scenario of a JSON text; a Problem says which field is wrong and what to write instead."""
+def from_json(text: str, workbench: Sequence[int] = ()) -> Scenario:
+    """The scenario of a JSON text; a Problem says which field is wrong and what to write instead.
+
+    A prompt written "workbench" stands for the token ids given here.
+    """
     if len(text) > MOST_CHARACTERS:
         raise Problem("paging_scenario_long", most=MOST_CHARACTERS)
     try:
         data = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise Problem("paging_scenario_json", reason=str(error)[:80]) from error
-    return _scenario(data).check()
+    return _scenario(_filled(data, workbench)).check()
+
+
+def _filled(data: Any, workbench: Sequence[int]) -> Any:
+    """`data` with the workbench's prompt put in where it is named."""
+    if not isinstance(data, dict) or not workbench:
+        return data
+    ids = {"ids": list(workbench)}
+    return {
+        key: [
+            row | {"prompt": ids} if isinstance(row, dict) and row.get("prompt") == "workbench" else row for row in rows
+        ]
+        if key in ("script", "requests") and isinstance(rows, list)
+        else rows
+        for key, rows in data.items()
+    }
 
 
 def _object(value: object, where: str, known: set[str], needed: set[str]) -> dict[str, Any]:
