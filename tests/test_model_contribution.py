@@ -79,7 +79,8 @@ def test_the_most_moved_head_is_the_one_that_was_moved() -> None:
     _, one = captured()
     _, other = captured()
     other.q[1][5] *= -3
-    assert probes.most_moved(one, other) == (1, 5)
+    assert probes.most_moved(one, other) == probes.most_moved(one, other, last=3) == (1, 5)
+    assert np.allclose(one.weights(2, last=3), one.weights(2)[:, -3:], atol=1e-6)
 
 
 @pytest.mark.parametrize("prompt", ["In the beginning God created the heaven", "床前明月光，疑是地上霜。", "ab"])

@@ -54,9 +54,11 @@ class Capture:
         q, g = self.q[layer][head], self.kv_head(layer, head)
         return dense(q, self.k[layer][g], self.v[layer][g], self._mask(layer))
 
-    def weights(self, layer: int) -> np.ndarray:
-        """Attention of all heads of a layer, float32 (heads, n, m); every row sums to 1."""
-        return dense(self.q[layer], self.k[layer], self.v[layer], self._mask(layer).whole(*self.shape(layer))).weights
+    def weights(self, layer: int, last: int | None = None) -> np.ndarray:
+        """Attention of all heads of a layer, float32 (heads, n, m), or of its `last` queries; every row sums to 1."""
+        rows = slice(0 if last is None else -last, None)
+        mask = self._mask(layer).whole(*self.shape(layer))[rows]
+        return dense(self.q[layer][:, rows], self.k[layer], self.v[layer], mask).weights
 
     def shape(self, layer: int) -> tuple[int, int]:
         """(queries n, keys m) of a layer."""

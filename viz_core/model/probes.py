@@ -127,9 +127,9 @@ def induction(model: Llama, length: int = 50, seed: int = 0) -> Induction:
     return Induction(np.stack(score), copied, float(nll[:length].mean()), float(nll[length + 1 :].mean()), tuple(ids))
 
 
-def most_moved(one: Capture, other: Capture) -> tuple[int, int]:
-    """The (layer, head) whose weights differ most between two texts of as many tokens."""
-    moved = [np.abs(one.weights(layer) - other.weights(layer)).sum((1, 2)) for layer in one.layers]
+def most_moved(one: Capture, other: Capture, last: int = 64) -> tuple[int, int]:
+    """The (layer, head) whose weights differ most between two texts of as many tokens, by their `last` queries."""
+    moved = [np.abs(one.weights(layer, last) - other.weights(layer, last)).sum((1, 2)) for layer in one.layers]
     return best_place(np.stack(moved))
 
 
