@@ -16,9 +16,10 @@ from tests.browser.conftest import NAMES, _started
 from viz_core.trace import State, Trace
 from viz_core.trace_builder import TraceBuilder
 from viz_core.trace_codec import encode
+from viz_core.ui.player import trace_html
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Page
+    from playwright.sync_api import Browser, Page
 
 APP = Path(__file__).parent / "player_app.py"
 
@@ -74,6 +75,36 @@ SCRUB = """(root) => {
 }"""
 
 
+DRAW = """(root) => {
+  const range = root.querySelector("input"), count = Math.min(2000, Number(range.max)), begin = performance.now();
+  for (let i = 0; i < count; i++) {
+    range.value = i;
+    range.dispatchEvent(new Event("input"));
+  }
+  return (performance.now() - begin) / count;
+}"""
+
+
+WATCH = """
+const begun = performance.now();
+new MutationObserver(() => requestAnimationFrame(() => requestAnimationFrame(
+  () => { window.painted ??= performance.now() - begun; },
+))).observe(document.querySelector("main"), { attributes: true, subtree: true, attributeFilter: ["data-step"] });
+player("""
+
+
+def first_frame(browser: Browser, made: Trace) -> list[float]:
+    """Milliseconds from the script's start to a painted first frame, on the page of its own, three times."""
+    html = trace_html(made, "en").replace("\nplayer(", WATCH)
+    times = []
+    for _ in range(3):
+        page = browser.new_page()
+        page.set_content(html)
+        times.append(page.wait_for_function("window.painted").json_value())
+        page.close()
+    return times
+
+
 def rate(page: Page, speed: str, seconds: float = 4) -> float:
     """Steps a second that the screen shows at a speed."""
     root = page.locator(".infersight-player")
@@ -100,6 +131,7 @@ def measure(page: Page, steps: int) -> None:
     root = page.locator(".infersight-player")
     scrub = root.evaluate(SCRUB)
     print("scrub anywhere           " + ", ".join(f"{name} {ms:.1f} ms" for name, ms in scrub.items()))
+    print(f"one step, script only    {root.evaluate(DRAW):6.2f} ms")
     print(f"empty frame loop         {page.evaluate(FRAMES, 2000):6.1f} frames/s")
     for speed in ("60", "600", "6000", "60000"):
         if root.locator(f'.speed option[value="{speed}"]').count() and steps > 4 * int(speed):
@@ -127,6 +159,8 @@ def main() -> None:
     try:
         with sync_playwright() as driver:
             browser = driver.chromium.launch(executable_path=path, args=["--no-sandbox"])
+            frames = ", ".join(f"{ms:.0f}" for ms in first_frame(browser, made))
+            print(f"script to first frame    {frames} ms (unpacking, decoding, drawing, painting)")
             for _ in range(2):  # the second visit finds a warm server and cache
                 page = browser.new_page()
                 page.goto(f"{address}/?steps={steps}&cells={cells}")
