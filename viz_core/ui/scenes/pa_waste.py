@@ -17,7 +17,7 @@ SIZE = Whole("block_size", 1, 128, 16)
 
 def row(context: Context, rule: str, source: str, shares: Shares) -> Stack:
     """One bar of shares in per cent."""
-    parts = [100 * shares.get(part, 0.0) for part in PARTS]
+    parts = [round(100 * shares.get(part, 0.0), 1) for part in PARTS]
     return Stack(f"{context.t(f'paging.rule.{rule}')} · {context.t(f'paging.{source}')}", tuple(parts))
 
 
@@ -37,6 +37,7 @@ def build(context: Context) -> View:
         numbers=tuple(
             Number("holds_tokens", units.percent(shares["tokens"], 1), {"rule": context.t(f"paging.rule.{rule}")})
             for rule, shares in ours.items()
+            if rule in ("max", "paged")
         ),
         facts={
             "slots": units.count(SLOTS),
