@@ -41,6 +41,11 @@ def percent(share: float, digits: int = 0) -> str:
     return f"{100 * share:.{digits}f}\u2009%"
 
 
+def decibels(value: float, digits: int = 1) -> str:
+    """A ratio in dB; ∞ where there is no noise."""
+    return f"{value:.{digits}f} dB".replace("inf", "∞").replace("-", "−")
+
+
 def _three(value: float) -> str:
     digits = max(0, 3 - len(f"{abs(value):.0f}"))
     return f"{value:.{digits}f}" if value else "0"

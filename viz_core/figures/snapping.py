@@ -41,7 +41,7 @@ def tally(before: ArrayLike, after: ArrayLike, bins: int = BINS, share: float = 
 
     With a `share` below 1 the bins span that central share of `before`, so that a few outliers do not squeeze the rest.
     """
-    sides = [np.asarray(side).ravel() for side in (before, after)]
+    sides = [np.asarray(side, np.float64).ravel() for side in (before, after)]
     kept = [side[np.isfinite(side)] for side in sides]
     low, high = _span(kept, share)
     counts = [np.histogram(side, bins, (low, high))[0] for side in kept]
@@ -50,7 +50,7 @@ def tally(before: ArrayLike, after: ArrayLike, bins: int = BINS, share: float = 
     return Tally(np.linspace(low, high, bins + 1), counts[0], counts[1], lost, finite - counted)
 
 
-def _span(kept: list[NDArray[np.floating]], share: float) -> tuple[float, float]:
+def _span(kept: list[NDArray[np.float64]], share: float) -> tuple[float, float]:
     """Where the bins begin and end; never empty."""
     if share < 1 and kept[0].size:
         low, high = np.quantile(kept[0], [0.5 - share / 2, 0.5 + share / 2]).tolist()

@@ -48,23 +48,26 @@ def ggml_bytes(names: Iterable[str] = GGML_BYTES) -> Proof:
 
 
 def on_points(q: Quantized, blocks: int = 64) -> Proof:
-    """Every value of the first blocks is exactly one of its block's points; measured: the largest distance."""
-    seen = q.blocks[:blocks]
-    apart = [np.abs(q.points(i)[None] - row[:, None]).min(axis=1).max() for i, row in enumerate(seen)]
-    return at_most("on_points", float(np.max(apart)), 0)
+    """Every finite value of the first blocks is exactly one of its block's points; measured: the largest distance."""
+    seen = [(q.points(i).astype(np.float64), row[np.isfinite(row)]) for i, row in enumerate(q.blocks[:blocks])]
+    apart = [np.abs(points[None] - row[:, None]).min(axis=1).max() for points, row in seen if row.size]
+    return at_most("on_points", float(np.max(apart, initial=0)), 0)
 
 
 def half_a_step(x: np.ndarray, q: Quantized) -> Proof:
     """Values inside the outermost points move at most half the widest gap; measured in that half.
 
-    The FP16 rounding of a scale comes on top where codes are found with the exact one: 2⁻¹¹ of the value.
+    The FP16 rounding of a scale comes on top where codes are found with the exact one: 2⁻¹¹ of the value. Scales below
+    the normal numbers of FP16 are rounded more coarsely; their blocks are left out.
     """
     levels = np.abs(q.format.grid.levels.astype(np.float64))
     half = np.abs(np.diff(q.format.grid.levels)).max(initial=0) / 2 * np.abs(q.steps.astype(np.float64))[:, None]
     low, high = outer_bounds(q)
     blocks = q.layout.split(x)
-    inside = (blocks >= low[:, None]) & (blocks <= high[:, None]) & (half > 0)
-    moved = np.abs(q.blocks - blocks) / np.where(half > 0, half, 1)
+    coarse = q.scale is not None and q.scale.format.grid.name == "FP16"
+    inside = (blocks >= low[:, None]) & (blocks <= high[:, None]) & (half > 0) & np.isfinite(q.blocks)
+    inside &= np.abs(q.steps)[:, None] >= (2**-14 if coarse else 0)
+    moved = np.abs(np.subtract(q.blocks, blocks, dtype=np.float64)) / np.where(half > 0, half, 1)
     widest = float(np.abs(np.diff(q.format.grid.levels)).max(initial=1)) / 2
     allowed = 1.01 + float(levels.max()) * 2**-11 / widest
     return at_most("half_a_step", float(moved[inside].max(initial=0)), allowed)
@@ -73,4 +76,12 @@ def half_a_step(x: np.ndarray, q: Quantized) -> Proof:
 def bytes_come_back(q: Quantized) -> Proof:
     """Written to bytes and read again the values are the same, bit for bit; measured: the largest difference."""
     again = ggml.read(q.format.name, ggml.pack(q), q.layout.shape)
-    return at_most("bytes_come_back", float(np.abs(again.values - q.values).max()), 0)
+    return at_most("bytes_come_back", largest_difference(again.values, q.values), 0)
+
+
+def largest_difference(a: np.ndarray, b: np.ndarray) -> float:
+    """Of two arrays: 0 where both are the same infinity or both NaN, ∞ where only one is finite."""
+    same = (a == b) | (np.isnan(a) & np.isnan(b))
+    with np.errstate(invalid="ignore", over="ignore"):
+        apart = np.where(same, 0, np.abs(a.astype(np.float64) - b))
+    return float(np.nan_to_num(apart, nan=np.inf).max(initial=0))

@@ -8,8 +8,10 @@ from typing import Any
 import streamlit as st
 
 from viz_core.i18n import Lang, has, t
-from viz_core.ui import link
-from viz_core.ui.params import Choice, Fixed, Line, Live, Param, Switch, Whole
+from viz_core.model.notes import shown
+from viz_core.ui import link, uploads
+from viz_core.ui.hosted import limits
+from viz_core.ui.params import Choice, Fixed, Line, Live, Param, Switch, Upload, Whole
 from viz_core.ui.scene import Bench
 
 FEW, ROOM = 5, 44  # as many options, and letters in them, stand side by side; more go into a list
@@ -41,9 +43,24 @@ def _choice(param: Choice, lang: Lang, common: Mapping[str, Any]) -> Any:
     return st.selectbox(options=param.options, format_func=shown, **common)
 
 
+def _upload(param: Upload, lang: Lang, key: str) -> None:
+    """The field for a file, what was wrong with the last one, and which one is in use."""
+    st.file_uploader(t(f"control.{param.name}", lang), list(param.endings), key=key,
+                     max_upload_size=limits().upload_mib,
+                     on_change=lambda: uploads.take(param, st.session_state[key]))
+    problem, kept = uploads.refused(param.name), uploads.kept(param.name, value_of(param))
+    if problem is not None:
+        st.warning(problem.text(lang), icon=":material/error:")
+    if kept is not None:
+        st.text(t("shell.upload_kept", lang, name=shown(kept.name)))
+
+
 def draw(param: Fixed, lang: Lang, scope: str) -> Any:
     """One control; its new value is in the link before the scene runs again."""
     key = f"{scope}.{param.name}"
+    if isinstance(param, Upload):  # its widget takes no value
+        _upload(param, lang, key)
+        return value_of(param)
     st.session_state[key] = value_of(param)
     name = f"control.{param.name}"
     common: dict[str, Any] = {
@@ -69,9 +86,18 @@ def draw_all(params: tuple[Fixed, ...], lang: Lang, scope: str) -> dict[str, Any
     """All controls of a scene, side by side where there is room, as {name: value}."""
     if not params:
         return {}
-    columns = st.columns(min(len(params), 3), gap="medium")
-    out: dict[str, Any] = {}
-    for i, param in enumerate(params):
+    out = {param.name: value_of(param) for param in params}
+    asked = [param for param in params if _asked(param, out)]
+    columns = st.columns(min(len(asked), 3), gap="medium")
+    for i, param in enumerate(asked):
         with columns[i % len(columns)]:
             out[param.name] = draw(param, lang, scope)
     return out
+
+
+def _asked(param: Fixed, values: Mapping[str, Any]) -> bool:
+    """Whether a control has anything to ask while the others have these values."""
+    if not isinstance(param, Choice | Upload) or param.when is None:
+        return True
+    name, value = param.when
+    return values[name] == value and (isinstance(param, Upload) or len(param.options) > 1)

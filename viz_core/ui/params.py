@@ -15,6 +15,7 @@ class Choice:
     options: tuple[str, ...]
     default: str
     listed: bool = False  # as a list even where few options could stand side by side
+    when: tuple[str, str] | None = None  # shown only while that control has that value, and with two options or more
 
     def parse(self, raw: str) -> str | None:
         """The option that a link names, if it is one."""
@@ -67,6 +68,24 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True)
+class Upload:
+    """A file of the reader's own with one of these endings; its value is a digest, "" for none (see `uploads`).
+
+    `check(name, bytes)` raises a Problem for a file that is no use.
+    """
+
+    name: str
+    endings: tuple[str, ...]
+    check: Callable[[str, bytes], None]
+    default: str = ""
+    when: tuple[str, str] | None = None
+
+    def parse(self, raw: str) -> str | None:
+        """The digest that a link names."""
+        return raw if len(raw) == 16 and set(raw) <= set("0123456789abcdef") else None
+
+
+@dataclass(frozen=True, slots=True)
 class Live:
     """A control whose bounds depend on the workbench (a layer of the loaded model, say): `of(bench)` makes it."""
 
@@ -74,5 +93,5 @@ class Live:
     of: Callable[[Any], Choice | Whole | Switch | Line]
 
 
-Fixed = Choice | Whole | Switch | Line
+Fixed = Choice | Whole | Switch | Line | Upload
 Param = Fixed | Live

@@ -13,7 +13,7 @@ from viz_core.model.held_out import held_out
 from viz_core.model.quantized import Predictions, log_softmax
 from viz_core.model.quantized_cache import QuantizedCache, Side
 from viz_core.ui import cached
-from viz_core.ui.quantizing import original
+from viz_core.ui.quantizing_model import original
 
 
 @dataclass(frozen=True, slots=True)

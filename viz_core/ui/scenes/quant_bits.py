@@ -11,7 +11,8 @@ from viz_core.quantizers.ggml import GGML
 from viz_core.quantizers.ggml_blocks import block_of
 from viz_core.ui import quantizing
 from viz_core.ui.params import Choice
-from viz_core.ui.quantizing import BLOCK, SOURCE
+from viz_core.ui.quantizing import BLOCK
+from viz_core.ui.quantizing_data import DATA, chosen, notice
 from viz_core.ui.scene import Context, Number, Plate, Question, Scene, View
 
 LAYOUT = Choice("layout", (*(n for n in GGML if n not in ("MXFP4", "NVFP4")), "NF4", "MXFP4", "uint4 g64"), "Q4_K")
@@ -31,7 +32,7 @@ def hovers(context: Context, found: BitMap, bits: np.ndarray) -> list[str]:
 
 def build(context: Context) -> View:
     """One record of the chosen type on the chosen weights."""
-    pair = quantizing.pair(context.values["source"], context.bench.model, context.values["layout"])
+    pair = quantizing.pair(chosen(context), context.values["layout"])
     found, form = bitmap(pair.after.format), pair.after.format
     own = GGML.get(form.name) == form
     values = block_of(form.name).values if own else pair.after.layout.block
@@ -42,6 +43,7 @@ def build(context: Context) -> View:
     counts = {role: found.count(role) for role in ROLES if found.count(role)}
     return View(
         plates=(Plate(bitgrid(context.look, bits, found.role, names, hovers(context, found, bits))),),
+        notice=notice(context),
         numbers=(
             Number("quant_record", f"{len(bits) / 8:g} B", {"n": values}),
             Number("quant_bits", f"{form.bits_per_weight:.4g}", {"name": form.name}),
@@ -56,4 +58,4 @@ def build(context: Context) -> View:
     )
 
 
-SCENE = Scene("quantization", "bits", build, params=(SOURCE, LAYOUT, BLOCK), bench=True)
+SCENE = Scene("quantization", "bits", build, params=(*DATA, LAYOUT, BLOCK), bench=True)

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import numpy as np
 
+from viz_core import units
+from viz_core.figures.numbers import spoken
 from viz_core.figures.scales import Scale
 from viz_core.figures.slides import Line, slides
 from viz_core.figures.theme import HUES
+from viz_core.i18n import Problem
 from viz_core.proofs.quantizers import on_points
 from viz_core.quantizers.errors import errors
 from viz_core.quantizers.registry import FAMILIES
-from viz_core.quantizers.snap import Snapped, snapped
+from viz_core.quantizers.snap import snapped
 from viz_core.ui import quantizing
 from viz_core.ui.params import Choice
-from viz_core.ui.quantizing import BLOCK, SOURCE, Pair
+from viz_core.ui.quantizing import BLOCK, Pair
+from viz_core.ui.quantizing_data import DATA, chosen, notice
 from viz_core.ui.scene import Context, Number, Plate, Question, Scene, View
 
 FIRST = ("int8 row", "Q4_0", "NF4")
@@ -26,6 +30,11 @@ SETS: dict[str, tuple[str, ...]] = {
 FAMILY = Choice("family", tuple(SETS), "first")
 
 
+def short(value: float) -> str:
+    """Three digits, a true minus sign, ∞ where it is infinite."""
+    return f"{value:.3g}".replace("-", "−").replace("inf", "∞")
+
+
 def place(pair: Pair, at: int) -> tuple[int, int]:
     """The block, and the place in it, of the tensor's value number `at`."""
     layout = pair.after.layout
@@ -33,40 +42,45 @@ def place(pair: Pair, at: int) -> tuple[int, int]:
     return row * layout.per_row + column // layout.block, column % layout.block
 
 
-def window(pair: Pair, at: int) -> tuple[Snapped, slice]:
-    """The block that holds value `at`, and the shown values within it."""
+def left(pair: Pair, at: int) -> int:
+    """How many values the block that holds value `at` has from there on."""
     block, start = place(pair, at)
-    return snapped(pair.before, pair.after, block), slice(start, start + SHOWN)
+    return int(pair.after.layout.lengths()[block]) - start
 
 
-def line(context: Context, pair: Pair, at: int, k: int) -> Line:
-    """One format's number line."""
-    block, shown = window(pair, at)
-    count = len(block.after[shown])
-    remark = f"{pair.after.bits_per_weight:.3g} bit · {errors(pair.before, pair.after.values).sqnr:.1f} dB"
+def line(context: Context, pair: Pair, at: int, count: int, k: int) -> Line:
+    """One format's number line with `count` values."""
+    number, start = place(pair, at)
+    block, shown = snapped(pair.before, pair.after, number), slice(start, start + count)
+    remark = f"{pair.after.bits_per_weight:.3g} bit · {units.decibels(errors(pair.before, pair.after.values).sqnr)}"
     hovers = tuple(context.t("scene.quantization.block.hover", code=block.codes[shown][i],
-                             formula=block.formula(shown.start + i),
-                             error=f"{block.error[shown][i]:.3g}".replace("-", "−")) for i in range(count))
+                             formula=block.formula(start + i),
+                             error=short(block.error[shown][i])) for i in range(count))
     return Line(pair.name, block.points, block.after[shown], remark, hovers, HUES[1 + k % 5])
 
 
 def build(context: Context) -> View:
-    """The chosen formats on the same values of the chosen tensor."""
-    source, at = context.values["source"], context.values["block"] * PER
-    pairs = [quantizing.pair(source, context.bench.model, name) for name in SETS[context.values["family"]]]
-    before = pairs[0].before.reshape(-1)[at : at + SHOWN]
-    figure = slides(context.look, before, [line(context, p, at, k) for k, p in enumerate(pairs)],
+    """The chosen formats on the same values of the chosen tensor; formats whose blocks are larger are left out."""
+    data = chosen(context)
+    pairs = [quantizing.pair(data, name) for name in SETS[context.values["family"]] if quantizing.fits(data, name)]
+    three = [quantizing.pair(data, name) for name in FIRST if quantizing.fits(data, name)]
+    if not pairs:
+        raise Problem("quantizers_small", values=quantizing.tensor(data).size, least=32)
+    at = context.values["block"] * PER % min(p.before.size for p in pairs)
+    count = min(SHOWN, *(left(p, at) for p in pairs))
+    before = pairs[0].before.reshape(-1)[at : at + count]
+    figure = slides(context.look, before, [line(context, p, at, count, k) for k, p in enumerate(pairs)],
                     Scale(context.t("quant.value")))
-    first = quantizing.pair(source, context.bench.model, "Q4_0")
-    block, _ = window(first, at)
+    first = next((p for p in three if p.name == "Q4_0"), pairs[0])
+    block = snapped(first.before, first.after, place(first, at % first.before.size)[0])
     extreme = float(block.before[np.abs(block.before).argmax()])
-    three = [quantizing.pair(source, context.bench.model, name) for name in FIRST]
     return View(
         plates=(Plate(figure),),
+        notice=notice(context),
         numbers=tuple(Number("quant_bits", f"{p.after.bits_per_weight:.4g}", {"name": p.name}) for p in three),
         proofs=(on_points(first.after), quantizing.ggml_proof()),
         question=Question(("4.0", "4.25", "4.5"), 2),
-        facts={"extreme": f"{extreme:.4g}".replace("-", "−"), "step": f"{abs(block.scale):.4g}",
+        facts={"extreme": spoken(extreme), "step": spoken(abs(block.scale)) if np.isfinite(block.scale) else "∞",
                "int8": f"{three[0].after.bits_per_weight:.4g}", "n": pairs[0].before.size},
         table={"format": [p.name for p in pairs],
                "bits a weight": [round(p.after.bits_per_weight, 4) for p in pairs],
@@ -74,4 +88,4 @@ def build(context: Context) -> View:
     )
 
 
-SCENE = Scene("quantization", "block", build, params=(SOURCE, FAMILY, BLOCK), bench=True)
+SCENE = Scene("quantization", "block", build, params=(*DATA, FAMILY, BLOCK), bench=True)

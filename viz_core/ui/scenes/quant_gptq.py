@@ -9,9 +9,9 @@ from viz_core.figures.scales import Scale
 from viz_core.figures.snapping import snapping, tally
 from viz_core.figures.theme import HUES
 from viz_core.quantizers.gptq import gptq
-from viz_core.ui import quantizing
+from viz_core.ui import quantizing_model
 from viz_core.ui.params import Choice
-from viz_core.ui.quantizing import TEXT
+from viz_core.ui.quantizing_model import TEXT
 from viz_core.ui.scene import Context, Number, Plate, Question, Scene, View
 
 BITS = Choice("gptq_bits", ("4", "3", "2"), "4")
@@ -27,8 +27,8 @@ def build(context: Context) -> View:
     """The bundled model's first layer, rounded to nearest and by GPTQ."""
     group = None if context.values["gptq_group"] == "row" else int(context.values["gptq_group"])
     lang = context.values[TEXT.name]
-    layer = quantizing.first_layer(lang)
-    plain, ours = quantizing.gptq_weights(lang, int(context.values["gptq_bits"]), group)
+    layer = quantizing_model.first_layer(lang)
+    plain, ours = quantizing_model.gptq_weights(lang, int(context.values["gptq_bits"]), group)
     target = layer.inputs @ layer.weight
     weight = [squared(w, layer.weight) for w in (plain, ours)]
     output = [squared(layer.inputs @ w, target) for w in (plain, ours)]

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from viz_core import units
 from viz_core.figures.curves import Curve, curves
 from viz_core.figures.scales import Scale
 from viz_core.ui import quantizing
 from viz_core.ui.params import Choice
-from viz_core.ui.quantizing import SIZES, SOURCE
+from viz_core.ui.quantizing import SIZES
+from viz_core.ui.quantizing_data import DATA, chosen, notice
 from viz_core.ui.scene import Context, Number, Plate, Scene, View
 
 SIZE = Choice("group", tuple(str(size) for size in SIZES), "64")
@@ -15,17 +17,17 @@ NAMES = {"int4": "int4", "uint4": "uint4", "NF4": "NF4", "FP4": "FP4"}
 
 def build(context: Context) -> View:
     """SQNR against true bits for four 4-bit kinds; the marked size is named."""
-    source, size = context.values["source"], int(context.values["group"])
-    found, at = quantizing.by_block(source, context.bench.model), SIZES.index(int(context.values["group"]))
+    size = int(context.values["group"])
+    found, at = quantizing.by_block(chosen(context)), SIZES.index(int(context.values["group"]))
     lines = [Curve(NAMES[kind], [row.bits for row in rows[::-1]], [row.errors.sqnr for row in rows[::-1]], points=True,
-                   end=f"{rows[0].errors.sqnr:.1f} dB") for kind, rows in found.items()]
+                   end=units.decibels(rows[0].errors.sqnr)) for kind, rows in found.items()]
     figure = curves(context.look, lines, Scale(context.t("quant.bits")), Scale(context.t("quant.sqnr")),
                     cursor=found["uint4"][at].bits)
     ahead = [s for s, a, b in zip(SIZES, found["uint4"], found["NF4"], strict=True) if a.errors.sqnr >= b.errors.sqnr]
     return View(
         plates=(Plate(figure),),
-        notice=context.t("quant.requantized") if quantizing.requantized(source, context.bench) else None,
-        numbers=tuple(Number("quant_at", f"{row.errors.sqnr:.2f} dB", {"name": kind, "bits": f"{row.bits:.4g}"})
+        notice=notice(context),
+        numbers=tuple(Number("quant_at", units.decibels(row.errors.sqnr, 2), {"name": kind, "bits": f"{row.bits:.4g}"})
                       for kind, row in ((kind, rows[at]) for kind, rows in found.items())),
         facts={"size": size, "ahead": ", ".join(map(str, ahead)) or "–",
                "scale": f"{16 / size:.3g}", "peak": f"{32 / size:.3g}"},
@@ -35,4 +37,4 @@ def build(context: Context) -> View:
     )
 
 
-SCENE = Scene("quantization", "groups", build, params=(SOURCE, SIZE), bench=True)
+SCENE = Scene("quantization", "groups", build, params=(*DATA, SIZE), bench=True)

@@ -11,7 +11,8 @@ from viz_core.quantizers.samples import excess_kurtosis
 from viz_core.quantizers.snap import in_steps
 from viz_core.ui import quantizing
 from viz_core.ui.params import Choice, Switch
-from viz_core.ui.quantizing import BLOCK, FORMAT, NAMES, SOURCE
+from viz_core.ui.quantizing import BLOCK, FORMAT, NAMES
+from viz_core.ui.quantizing_data import DATA, chosen, notice
 from viz_core.ui.scene import Context, Number, Plate, Scene, View
 
 OTHER = Choice("other", ("none", *NAMES), "none")
@@ -21,7 +22,7 @@ SHARE = 0.998  # of the weights that span the axis; the rest is counted as beyon
 
 def plate(context: Context, name: str) -> Plate:
     """One format's histogram."""
-    pair, view = quantizing.pair(context.values["source"], context.bench.model, name), context.values["view"]
+    pair, view = quantizing.pair(chosen(context), name), context.values["view"]
     block = context.values["block"] % len(pair.after.codes)
     before, after, points = pair.before, pair.after.values, pair.after.points(block)
     if view == "steps":
@@ -37,16 +38,18 @@ def plate(context: Context, name: str) -> Plate:
 
 
 def build(context: Context) -> View:
-    """One format, or two under each other."""
-    chosen = [context.values["format"], *([context.values["other"]] if context.values["other"] != "none" else [])]
-    pair = quantizing.pair(context.values["source"], context.bench.model, chosen[0])
+    """One format, or two side by side."""
+    names = [context.values["format"], *([context.values["other"]] if context.values["other"] != "none" else [])]
+    pair = quantizing.pair(chosen(context), names[0])
     seen, found = fates(pair.before, pair.after), errors(pair.before, pair.after.values)
     spread = excess_kurtosis(pair.before)
     size = pair.before.size
     return View(
-        plates=tuple(plate(context, name) for name in chosen),
+        plates=tuple(plate(context, name) for name in names),
+        beside=True,
+        notice=notice(context),
         numbers=(
-            Number("quant_sqnr", f"{found.sqnr:.1f} dB", {"name": pair.name}),
+            Number("quant_sqnr", units.decibels(found.sqnr), {"name": pair.name}),
             Number("quant_zeroed", units.percent(float(seen.zeroed.mean()), 1)),
             Number("quant_clipped_all", f"{units.count(int(seen.clipped.sum()))} / {units.count(size)}"),
             Number("quant_kurtosis", f"{spread:.1f}"),
@@ -54,15 +57,15 @@ def build(context: Context) -> View:
         proofs=(on_points(pair.after),),
         facts={"name": pair.name, "points": pair.after.points(0).size, "n": units.count(size),
                "share": units.percent(SHARE, 1)},
-        table={"format": chosen, **_errors(context, chosen)},
+        table={"format": names, **_errors(context, names)},
     )
 
 
 def _errors(context: Context, names: list[str]) -> dict[str, list[object]]:
-    rows = quantizing.rows(context.values["source"], context.bench.model, tuple(names))
+    rows = quantizing.rows(chosen(context), tuple(names))
     return {"bits": [row.bits for row in rows], "RMSE": [row.errors.rmse for row in rows],
             "SQNR dB": [row.errors.sqnr for row in rows], "max error": [row.errors.maximum for row in rows],
             "clipped": [row.clipped for row in rows], "zeroed": [row.zeroed for row in rows]}
 
 
-SCENE = Scene("quantization", "histogram", build, params=(SOURCE, FORMAT, OTHER, VIEW, BLOCK, LOG), bench=True)
+SCENE = Scene("quantization", "histogram", build, params=(*DATA, FORMAT, OTHER, VIEW, BLOCK, LOG), bench=True)

@@ -11,8 +11,8 @@ from viz_core.figures.labels import labels
 from viz_core.model.quantized_cache import Axis, Side
 from viz_core.ui import cached, quantizing_kv
 from viz_core.ui.params import Choice, Live, Switch, Whole
-from viz_core.ui.quantizing import TEXT
 from viz_core.ui.quantizing_kv import KvChoice, KvRun
+from viz_core.ui.quantizing_model import TEXT
 from viz_core.ui.scene import Bench, Context, Number, Plate, Scene, View
 
 BITS = ("16", "8", "4", "3", "2")

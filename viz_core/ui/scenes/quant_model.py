@@ -5,9 +5,9 @@ from __future__ import annotations
 from viz_core import units
 from viz_core.figures.bars import Bar, bars
 from viz_core.figures.scales import Scale
-from viz_core.ui import quantizing
+from viz_core.ui import quantizing_model
 from viz_core.ui.params import Choice
-from viz_core.ui.quantizing import TEXT
+from viz_core.ui.quantizing_model import TEXT
 from viz_core.ui.scene import Context, Number, Plate, Scene, View
 
 MODEL = "bundled"  # its weights were never quantized before
@@ -19,14 +19,14 @@ MEASURE = Choice("damage", ("kl", "added", "flips"), "kl")
 def build(context: Context) -> View:
     """Each format's damage on the held-out text of one language, least bits last."""
     lang, measure = context.values[TEXT.name], context.values["damage"]
-    rows = [quantizing.model_row(MODEL, name, lang) for name in SHOWN]
+    rows = [quantizing_model.model_row(MODEL, name, lang) for name in SHOWN]
     lengths = [max(0.0, getattr(row.damage, measure)) for row in rows]
     top = sorted(lengths)[-2] * 1.25  # the two-bit format runs off; its number stands at its bar
     shown = [Bar(f"{row.name} · {row.bits:.3g} bit", min(length, top), _written(measure, getattr(row.damage, measure)),
                  detail=f"perplexity {row.damage.perplexity:.2f}", pale=row.stand_in > 0)
              for row, length in zip(rows, lengths, strict=True)]
     figure = bars(context.look, shown, Scale(context.t(f"quant.damage_{measure}"), range=(0, top * 1.12)))
-    base = quantizing.original(MODEL, lang)
+    base = quantizing_model.original(MODEL, lang)
     silent = [row.name for row in rows if abs(row.damage.added) < 2 * row.damage.noise]
     four = next(row for row in rows if row.name == "Q4_0")
     return View(

@@ -6,22 +6,25 @@ from dataclasses import replace
 
 import numpy as np
 
+from viz_core import units
 from viz_core.figures.scales import Scale
 from viz_core.figures.snapping import snapping, tally
+from viz_core.i18n import Problem
 from viz_core.quantizers.errors import errors
 from viz_core.quantizers.llm_int8 import split
 from viz_core.quantizers.registry import symmetric
 from viz_core.quantizers.rescale import random_signs, rotate, rotate_back
 from viz_core.quantizers.samples import excess_kurtosis
-from viz_core.ui import quantizing
+from viz_core.ui import quantizing, quantizing_data, quantizing_model
 from viz_core.ui.params import Choice
 from viz_core.ui.scene import Context, Number, Plate, Scene, View
 
 REMEDY = Choice("remedy", ("rotate", "split", "block"), "rotate")
-SOURCE = replace(quantizing.SOURCE, default="ffn_out")
+DATA = (replace(quantizing_data.SOURCE, default="ffn_out"), *quantizing_data.DATA[1:])
 WIDTH = 128  # a power of two that the rows of every tensor hold
 BITS = Choice("remedy_bits", ("4", "8"), "4")
 FP8_TOKENS = 1024
+MOST = 1e36  # larger values leave float32 when a row of them is added up
 
 
 def treated(x: np.ndarray, remedy: str, bits: int) -> tuple[np.ndarray, np.ndarray]:
@@ -44,7 +47,11 @@ def treated(x: np.ndarray, remedy: str, bits: int) -> tuple[np.ndarray, np.ndarr
 def build(context: Context) -> View:
     """The chosen tensor in rows of 128, plain and treated."""
     bits, remedy = int(context.values["remedy_bits"]), context.values["remedy"]
-    whole = quantizing.tensor(context.values["source"], context.bench.model)
+    whole = quantizing.tensor(quantizing_data.chosen(context))
+    if whole.size < WIDTH:
+        raise Problem("quantizers_small", values=whole.size, least=WIDTH)
+    if float(np.abs(whole).max()) > MOST:
+        raise Problem("quantizers_large", most=f"{MOST:.0e}")
     x = whole.reshape(-1)[: whole.size // WIDTH * WIDTH].reshape(-1, WIDTH)
     plain = symmetric(bits, "row").round(x)
     seen, after = treated(x, remedy, bits)
@@ -52,15 +59,16 @@ def build(context: Context) -> View:
     first = tally(plain - x, after - x, share=0.998)
     shapes = tally(x, seen, share=0.998)
     before_names = (context.t("quant.before"), context.t(f"quant.seen_{remedy}"))
-    fp8 = quantizing.fp8_errors(FP8_TOKENS)
+    fp8 = quantizing_model.fp8_errors(FP8_TOKENS)
     found = [errors(x, plain).sqnr, errors(x, after).sqnr]
     return View(
         plates=(
             Plate(snapping(context.look, shapes, Scale(context.t("quant.value")), before_names, (), "log", 300)),
             Plate(snapping(context.look, first, Scale(context.t("quant.error")), names, height=300)),
         ),
+        notice=quantizing_data.notice(context),
         numbers=(
-            Number("quant_sqnr_pair", f"{found[0]:.1f} → {found[1]:.1f} dB", {"bits": bits}),
+            Number("quant_sqnr_pair", " → ".join(map(units.decibels, found)), {"bits": bits}),
             Number("quant_kurtosis_pair", f"{excess_kurtosis(x):.1f} → {excess_kurtosis(seen):.1f}"),
             Number("quant_fp8", f"{fp8['tensor']:.4f} → {fp8['both']:.4f}", {"n": FP8_TOKENS}),
         ),
@@ -72,4 +80,4 @@ def build(context: Context) -> View:
     )
 
 
-SCENE = Scene("quantization", "outliers", build, params=(SOURCE, REMEDY, BITS), bench=True)
+SCENE = Scene("quantization", "outliers", build, params=(*DATA, REMEDY, BITS), bench=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from viz_core import units
 from viz_core.figures.numbers import spoken
 from viz_core.proofs.quantizers import half_a_step
 from viz_core.quantizers.errors import errors
@@ -11,7 +12,8 @@ from viz_core.quantizers.snap import Snapped, snapped
 from viz_core.trace import State, Text, Trace
 from viz_core.trace_builder import TraceBuilder
 from viz_core.ui import quantizing
-from viz_core.ui.quantizing import BLOCK, FORMAT, SOURCE
+from viz_core.ui.quantizing import BLOCK, FORMAT
+from viz_core.ui.quantizing_data import DATA, chosen, notice
 from viz_core.ui.scene import Context, Number, Scene, View
 
 SHOWN = 12
@@ -22,6 +24,8 @@ TEXT = "scene.quantization.steps"
 def short(value: float) -> str:
     """A number that fits into a cell."""
     number = float(value) or 0.0  # −0 reads as 0
+    if not np.isfinite(number):
+        return {np.inf: "∞", -np.inf: "−∞"}.get(number, "–")
     return f"{number:.{3 if abs(number) >= 0.01 else 2}g}".replace("-", "−").replace("e−0", "e−")
 
 
@@ -47,7 +51,7 @@ def trace(block: Snapped) -> Trace:
         _write(builder, lanes["after"][i], block.after[i], block, State.COMPUTED)
         builder.set("state", (lanes["scaled"][i], lanes["codes"][i]), State.COMPUTED)
         builder.cursor([lanes[name][i] for name in LANES])
-        builder.value("quant.rms", float(np.sqrt(np.mean(block.error[: i + 1] ** 2, dtype=np.float64))))
+        builder.value("quant.rms", errors(block.before[: i + 1], block.after[: i + 1]).rmse)
         builder.step(f"{TEXT}.caption", x=short(block.before[i]), y=short(units[i]), code=int(block.codes[i]),
                      formula=block.formula(i), error=short(block.error[i]))
     return builder.build()
@@ -56,33 +60,35 @@ def trace(block: Snapped) -> Trace:
 def _write(builder: TraceBuilder, cell: int, value: float, block: Snapped, state: State) -> None:
     """A number with its magnitude as shade, against the largest of the block."""
     most = float(np.abs(block.before[:SHOWN]).max()) or 1.0
+    share = abs(float(value)) / most if np.isfinite(value) else 1.0
     builder.write(cell, short(value))
     builder.set("state", cell, state)
-    builder.set("shade", cell, 1 + min(254, round(254 * abs(float(value)) / most)))
+    builder.set("shade", cell, 1 + min(254, round(254 * min(share, 1.0))))
 
 
 def build(context: Context) -> View:
     """The chosen block in the chosen format."""
-    pair = quantizing.pair(context.values["source"], context.bench.model, context.values["format"])
+    pair = quantizing.pair(chosen(context), context.values["format"])
     number = context.values["block"] % len(pair.after.codes)
     block = snapped(pair.before, pair.after, number)
+    ends = [spoken(float(p)) for p in block.points[[0, -1]]] if block.points.size else ["–", "–"]
     found = errors(block.before, block.after)
     zeroed = int(((block.before != 0) & (block.after == 0)).sum())
     return View(
         trace=trace(block),
         start=min(SHOWN, len(block.before)) - 1,
+        notice=notice(context),
         numbers=(
             Number("quant_step", short(block.step)),
             Number("quant_clipped", f"{int(block.clipped.sum())} / {zeroed}", {"n": len(block.before)}),
-            Number("quant_sqnr_block", f"{found.sqnr:.1f} dB"),
+            Number("quant_sqnr_block", units.decibels(found.sqnr)),
         ),
         proofs=(half_a_step(pair.before, pair.after),),
         facts={"name": pair.name, "n": len(block.before), "scale": short(block.scale), "points": block.points.size,
-               "offset": short(block.offset), "low": spoken(float(block.points[0])),
-               "high": spoken(float(block.points[-1]))},
+               "offset": short(block.offset), "low": ends[0], "high": ends[1]},
         table={"value": block.before.tolist(), "code": block.codes.tolist(), "decoded": block.after.tolist(),
                "how": [block.formula(i) for i in range(len(block.before))]},
     )
 
 
-SCENE = Scene("quantization", "steps", build, params=(SOURCE, FORMAT, BLOCK), bench=True)
+SCENE = Scene("quantization", "steps", build, params=(*DATA, FORMAT, BLOCK), bench=True)

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from viz_core import units
 from viz_core.figures.points import Point, points
 from viz_core.figures.scales import Scale
 from viz_core.figures.theme import HUES
 from viz_core.quantizers.compare import Row
 from viz_core.quantizers.registry import FAMILIES, FORMATS
 from viz_core.ui import quantizing
-from viz_core.ui.quantizing import SOURCE
+from viz_core.ui.quantizing_data import DATA, before, chosen, notice, ranked
 from viz_core.ui.scene import Context, Number, Plate, Question, Scene, View
 
 LEFT_OUT = ("FP16", "BF16", "E2M3", "E3M2", "E2M1")  # casts without a scale, far off the chart
+PAIR = ("Q6_K", "E4M3 tensor")
 SHOWN = tuple(name for name in FORMATS if name not in LEFT_OUT)
 
 
@@ -29,25 +31,26 @@ def dots(names: tuple[str, ...], rows: list[Row]) -> list[Point]:
 
 
 def build(context: Context) -> View:
-    """All formats on the chosen tensor; 4-bit ones are not ranked on weights that were 4-bit before."""
-    source, again = context.values["source"], quantizing.requantized(context.values["source"], context.bench)
-    names = tuple(name for name in SHOWN if not again or not 3.5 < FORMATS[name].code_bits < 5)
-    rows = quantizing.rows(source, context.bench.model, names)
+    """All formats on the chosen tensor; those near one that it was stored in before are not ranked."""
+    data = chosen(context)
+    stored = before(data)
+    names = tuple(name for name in SHOWN if ranked(name, stored) and quantizing.fits(data, name))
+    rows = quantizing.rows(data, names)
     by_name = dict(zip(names, rows, strict=True))
     figure = points(context.look, dots(names, rows), Scale(context.t("quant.bits")),
                     Scale(context.t("quant.sqnr")), height=440)
-    six, eight = by_name["Q6_K"], by_name["E4M3 tensor"]
+    two = {name: by_name[name] for name in PAIR if name in by_name}
+    said = {name: units.decibels(row.errors.sqnr) for name, row in two.items()}
+    sqnr = [row.errors.sqnr for row in two.values()]
     regrouped = sum(row.regrouped for row in rows)
     return View(
         plates=(Plate(figure),),
-        notice=context.t("quant.requantized") if again else None,
-        numbers=(
-            Number("quant_pair", f"{six.errors.sqnr:.1f} dB", {"name": "Q6_K", "bits": f"{six.bits:.6g}"}),
-            Number("quant_pair", f"{eight.errors.sqnr:.1f} dB", {"name": "E4M3", "bits": f"{eight.bits:.3g}"}),
-        ),
-        question=None if again else Question(("Q6_K", "E4M3"), 0 if six.errors.sqnr > eight.errors.sqnr else 1),
+        notice=notice(context),
+        numbers=tuple(Number("quant_pair", said[name], {"name": name.split()[0], "bits": f"{row.bits:.6g}"})
+                      for name, row in two.items()),
+        question=Question(("Q6_K", "E4M3"), int(sqnr[0] < sqnr[1])) if len(two) == 2 and sqnr[0] != sqnr[1] else None,
         proofs=(quantizing.ggml_proof(),),
-        facts={"six": f"{six.errors.sqnr:.1f}", "eight": f"{eight.errors.sqnr:.1f}", "count": len(rows),
+        facts={"six": said.get(PAIR[0], "–"), "eight": said.get(PAIR[1], "–"), "count": len(rows),
                "regrouped": regrouped},
         table={"format": list(names), "bits": [round(r.bits, 4) for r in rows],
                "SQNR dB": [round(r.errors.sqnr, 2) for r in rows], "RMSE": [r.errors.rmse for r in rows],
@@ -57,4 +60,4 @@ def build(context: Context) -> View:
     )
 
 
-SCENE = Scene("quantization", "table", build, params=(SOURCE,), bench=True)
+SCENE = Scene("quantization", "table", build, params=DATA, bench=True)

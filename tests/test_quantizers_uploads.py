@@ -1,0 +1,200 @@
+"""A reader's own weights: every kind of bad file is one sentence, every odd one is drawn without a NaN."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+import streamlit as st
+
+from tests.conftest import DATA as FOLDER
+from tests.scenes import all_scenes, context
+from tests.test_pages import opened
+from viz_core.i18n import LANGS, Problem, catalogue, t
+from viz_core.model import tensors
+from viz_core.model.library import BUNDLED, load
+from viz_core.model.safetensors import open_safetensors
+from viz_core.ui import quantizing_data, uploads
+from viz_core.ui.quantizing_data import FILE, Before, Data, check, notice, part, parts, ranked
+from viz_core.ui.scene import Scene, View
+
+HOSTILE = FOLDER / "hostile"
+VERDICTS = {row["file"]: row["verdict"] for row in json.loads((HOSTILE / "manifest.json").read_text())}
+SCENES = [s for s in all_scenes() if "source" in {p.name for p in s.params} and s.page == "quantization"]
+RNG = np.random.default_rng(0)
+NORMAL = RNG.standard_normal((64, 512)).astype(np.float32)
+
+
+def npy(array: Any, **options: bool) -> bytes:
+    stream = io.BytesIO()
+    np.save(stream, array, **options)
+    return stream.getvalue()
+
+
+def safetensors(dtype: str, shape: tuple[int, ...], data: bytes) -> bytes:
+    header = json.dumps({"w": {"dtype": dtype, "shape": shape, "data_offsets": [0, len(data)]}}).encode()
+    return len(header).to_bytes(8, "little") + header + data
+
+
+def holed(value: float) -> np.ndarray:
+    out = NORMAL.copy()
+    out[3, 5:9] = value
+    return out
+
+
+REFUSED = {
+    "empty file": b"", "empty array": npy(np.zeros((0, 8))), "complex": npy(NORMAL[:1] * 1j),
+    "objects": npy(np.array([{}, 1], object), allow_pickle=True), "text": npy(np.array(["a"])),
+    "dates": npy(np.array(["2020-01-01"], "M8[D]")), "structured": npy(np.zeros(3, "f4,i4")),
+    "all NaN": npy(np.full(40, np.nan)), "all infinite": npy(np.full(40, np.inf)),
+    "beyond float32": npy(np.full(40, 1e300)), "cut": npy(NORMAL)[:-1], "trailing": npy(NORMAL) + b"x",
+    "html": b"<html>", "magic alone": b"\x93NUMPY", "a pickle": b"\x80\x04K\x01.", "a zip": b"PK\x03\x04" + bytes(60),
+}  # fmt: skip
+ODD = {
+    "NaN": npy(holed(np.nan)), "infinite": npy(holed(np.inf)), "constant": npy(np.full((8, 256), 0.25, np.float32)),
+    "all zero": npy(np.zeros((8, 256), np.float32)), "minus zero": npy(np.full(300, -0.0, np.float32)),
+    "one value": npy(np.array([0.5])), "0-d": npy(np.float32(3)), "length 37": npy(NORMAL[0, :37]),
+    "rows of 100": npy(NORMAL[:, :100]), "int64": npy(RNG.integers(-9, 9, (4, 256))), "bool": npy(NORMAL[:4] > 0),
+    "uint8": npy(RNG.integers(0, 255, (4, 256), np.uint8)), "float16": npy(NORMAL[:4].astype(np.float16)),
+    "big endian": npy(NORMAL[:4].astype(">f4")), "Fortran order": npy(np.asfortranarray(NORMAL)),
+    "4-d": npy(NORMAL.reshape(4, 2, 8, -1)), "huge values": npy(np.clip(NORMAL[:4], -3, 3) * np.float32(1e38)),
+    "denormal": npy(NORMAL[:4] * np.float32(1e-42)), "one row": npy(np.tile(NORMAL.ravel(), 9)),
+    "fp8": safetensors("F8_E4M3", (4, 256), RNG.integers(0, 255, 1024, np.uint8).tobytes()),
+    "bf16": safetensors("BF16", (4, 256), bytes(RNG.integers(0, 60, 2048, np.uint8))),
+    "i32": safetensors("I32", (4, 256), bytes(4096)), "scalar": safetensors("F32", (), bytes(4)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", REFUSED)
+@pytest.mark.parametrize("name", ["w.npy", "w.safetensors"])
+def test_bad_files_are_refused_in_one_sentence(what: str, name: str) -> None:
+    with pytest.raises(Problem) as caught:
+        check(name, REFUSED[what])
+    assert all(len(caught.value.text(lang)) > 10 for lang in LANGS)
+
+
+@pytest.mark.parametrize("name", [n for n in VERDICTS if n.startswith(("st_", "np_")) and (HOSTILE / n).is_file()])
+def test_hostile_files(name: str) -> None:
+    """Files to be refused are; of the others each tensor is read or refused by name, never with a traceback."""
+    if name.endswith(".json"):
+        pytest.skip("an index of shards is no upload")
+    data = (HOSTILE / name).read_bytes()
+    try:
+        found = parts(name, data)
+    except Problem:
+        assert VERDICTS[name] == "reject" or "no_tensors" in name
+        return
+    for which in found[:50]:
+        try:
+            assert np.isfinite(part(name, data, which).values).all()
+        except Problem as problem:
+            assert problem.key in {"quantizers_empty", "quantizers_nothing_finite", "quantizers_npy_objects"}
+    assert VERDICTS[name] != "reject" or not found[0]
+
+
+def test_too_large_for_a_public_demo(monkeypatch: pytest.MonkeyPatch) -> None:
+    data = npy(np.zeros(6 << 18, np.float32))
+    assert uploads.checked(check, "a.npy", data).name == "a.npy"
+    monkeypatch.setenv("INFERSIGHT_HOSTED", "1")
+    with pytest.raises(Problem, match="5 MiB"):
+        uploads.checked(check, "a.npy", data)
+
+
+@pytest.fixture
+def upload() -> Iterator[Any]:
+    """Puts a file into the session, as the control does."""
+
+    def put(name: str, data: bytes) -> dict[str, str]:
+        kept = uploads.checked(check, name, data)
+        st.session_state[uploads.KEPT + FILE.name] = kept
+        return {"source": "upload", "file": kept.digest, "part": parts(name, data)[0]}
+
+    yield put
+    st.session_state.pop(uploads.KEPT + FILE.name, None)
+
+
+def sound(view: View) -> None:
+    """No NaN in any figure, number or sentence."""
+    for plate in view.plates:
+        assert "NaN" not in plate.figure.to_json() and "Infinity" not in plate.figure.to_json()
+    said = [n.value for n in view.numbers] + [str(fact) for fact in view.facts.values()]
+    assert not [text for text in said if "nan" in text.lower() or "inf" in text.lower()]
+    assert all(proof.holds for proof in view.proofs)
+
+
+@pytest.mark.parametrize("scene", SCENES, ids=lambda s: s.id)
+@pytest.mark.parametrize("what", ODD)
+def test_odd_data_in_every_scene(what: str, scene: Scene, upload: Any) -> None:
+    """Drawn, or refused in one sentence where a format needs more values than there are."""
+    values = upload("w.npy" if ODD[what].startswith(b"\x93") else "w.safetensors", ODD[what])
+    try:
+        sound(scene.build(context(scene, "en", **values)))
+    except Problem as problem:
+        assert problem.key in {"quantizers_row", "quantizers_small", "quantizers_large"}, problem
+
+
+def test_what_is_odd_is_named(upload: Any) -> None:
+    scene = next(s for s in SCENES if s.id == "histogram")
+
+    def said(what: str) -> str:
+        name = "w.npy" if ODD[what].startswith(b"\x93") else "w.safetensors"
+        return notice(context(scene, "en", **upload(name, ODD[what]))) or ""
+
+    assert "NaN values: 4" in said("NaN") and "infinite values: 4" in said("infinite")
+    assert "int64" in said("int64") and "equal" in said("constant") and "first 262" in said("one row")
+    assert "8 bits (F8_E4M3)" in said("fp8")
+    assert said("Fortran order") == ""
+
+
+def test_no_file_yet_shows_a_sample() -> None:
+    scene = next(s for s in SCENES if s.id == "block")
+    view = scene.build(context(scene, "zh", source="upload", file="0" * 16))
+    assert view.notice == catalogue("zh")["quant.no_file"]
+    sound(view)
+
+
+@pytest.mark.parametrize("name", ["model.embed_tokens.weight", "model.layers.1.self_attn.k_proj.weight",
+                                  "model.layers.0.mlp.up_proj.weight", "model.norm.weight"])  # fmt: skip
+def test_tensors_of_a_model_are_those_of_its_file(name: str) -> None:
+    file, llama = open_safetensors(BUNDLED / "model.safetensors"), load("bundled").llama
+    names = tensors.tensors(llama)
+    assert {n for n in file if not n.endswith("bias")} == set(names)
+    stored = np.atleast_2d(file.read(name))
+    assert np.array_equal(names[name](1 << 20), stored) and np.array_equal(names[name](3), stored[:3])
+
+
+@pytest.mark.parametrize("scene", SCENES, ids=lambda s: s.id)
+@pytest.mark.parametrize("name", ["model.embed_tokens.weight", "model.norm.weight"])
+def test_any_tensor_of_the_model(scene: Scene, name: str) -> None:
+    try:
+        sound(scene.build(context(scene, "en", source="model", tensor=name)))
+    except Problem as problem:
+        assert problem.key in {"quantizers_row", "quantizers_small"} and name == "model.norm.weight"
+
+
+def test_formats_like_the_stored_one_are_not_ranked(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(quantizing_data, "_stored", lambda spec: Before("Q4_1", 4.0))
+    scene = next(s for s in SCENES if s.id == "table")
+    view = scene.build(context(scene, "en", source="model"))
+    assert view.table is not None and view.notice is not None and "Q4_1" in view.notice
+    left = set(view.table["format"])
+    assert not left & {"Q4_0", "Q4_1", "NF4", "MXFP4", "int4 g64", "Q4_K"} and {"Q8_0", "Q2_K", "Q6_K"} <= left
+    assert ranked("Q4_1", None) and quantizing_data.before(Data("ffn_in")) is None
+
+
+def test_a_bad_file_leaves_the_good_one(upload: Any) -> None:
+    """Through the page: the sentence is said, the data before it stay."""
+    at = opened("pages/quantization.py", lang="en", scene="histogram", source="upload")
+    assert not at.exception and at.get("file_uploader")
+    at.get("file_uploader")[0].upload("good.npy", npy(NORMAL), "application/octet-stream").run()
+    assert not at.exception and not at.warning
+    assert t("shell.upload_kept", "en", name="good.npy") in [text.value for text in at.text]
+    good = [m.value for m in at.metric]
+    at.get("file_uploader")[0].upload("bad.npy", REFUSED["objects"], "application/octet-stream").run()
+    assert not at.exception and [w.value for w in at.warning] == [t("problem.quantizers_npy_objects", "en")]
+    assert [m.value for m in at.metric] == good and t("shell.upload_kept", "en", name="good.npy") in [
+        text.value for text in at.text]

@@ -1,0 +1,189 @@
+"""Which weights the quantization page looks at: samples, a tensor of the loaded model, or a reader's own file."""
+
+from __future__ import annotations
+
+import tempfile
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import streamlit as st
+
+from viz_core import units
+from viz_core.i18n import Problem
+from viz_core.model import get, tensors
+from viz_core.model.gguf import open_gguf
+from viz_core.model.notes import shown
+from viz_core.model.safetensors import SafeTensors, open_safetensors
+from viz_core.model.sources import SOURCES
+from viz_core.quantizers.ggml import GGML
+from viz_core.quantizers.readable import Looked, looked
+from viz_core.quantizers.registry import FORMATS
+from viz_core.quantizers.samples import SAMPLES, sample
+from viz_core.quantizers.tensor import LARGEST, read_npy
+from viz_core.ui import cached, models, uploads
+from viz_core.ui.params import Choice, Live, Upload
+from viz_core.ui.scene import Bench, Context
+
+NPY = b"\x93NUMPY"
+LONG_ROW = 1 << 18  # rows of a model's matrix are asked for by this many values
+
+
+@dataclass(frozen=True, slots=True)
+class Data:
+    """A tensor to look at: a sample by its name, or a part of a model (by its spec) or of a file (by its digest)."""
+
+    source: str
+    where: str = ""
+    part: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Before:
+    """What a tensor was stored as before it came here, where that was a format of few bits."""
+
+    name: str
+    bits: float
+
+
+def _is_npy(name: str, data: bytes) -> bool:
+    return data.startswith(NPY) or name.lower().endswith(".npy")
+
+
+def _opened(name: str, data: bytes, folder: str) -> SafeTensors:
+    """The bytes as a safetensors file; the reader wants a path."""
+    path = Path(folder) / (shown(Path(name).name)[-40:] or "file")
+    path.write_bytes(data)
+    return open_safetensors(path)
+
+
+def parts(name: str, data: bytes) -> tuple[str, ...]:
+    """Names of the tensors in a file; one empty name for a .npy file. A Problem where it is damaged or holds none."""
+    if _is_npy(name, data):
+        read_npy(data)
+        return ("",)
+    with tempfile.TemporaryDirectory() as folder:
+        found = tuple(_opened(name, data, folder))
+    if not found:
+        raise Problem("quantizers_no_tensors", file=shown(name))
+    return found
+
+
+def part(name: str, data: bytes, which: str) -> Looked:
+    """One tensor of a file as it is looked at."""
+    if _is_npy(name, data):
+        return looked(read_npy(data))
+    with tempfile.TemporaryDirectory() as folder:
+        file = _opened(name, data, folder)
+        info = file.tensors[which]
+        if info.size > LARGEST:
+            raise Problem("quantizers_npy_large", values=info.size, most=LARGEST)
+        return looked(file.read(which), info.dtype)
+
+
+def check(name: str, data: bytes) -> None:
+    """A Problem for a file none of whose tensors can be looked at."""
+    found = parts(name, data)
+    if len(found) == 1:
+        part(name, data, found[0])
+
+
+def _tensor_choice(bench: Bench) -> Choice:
+    names = tuple(tensors.tensors(cached.model(bench.model).llama))
+    return Choice("tensor", names, names[0], listed=True, when=("source", "model"))
+
+
+def _part_choice(bench: Bench) -> Choice:
+    kept = uploads.kept(FILE.name)
+    names = ("",) if kept is None else _parts(kept.digest)
+    return Choice("part", names, names[0], listed=True, when=("source", "upload"))
+
+
+SOURCE = Choice("source", (*SAMPLES, "model", "upload"), "ffn_in")
+FILE = Upload("file", ("npy", "safetensors"), check, when=("source", "upload"))
+DATA = (SOURCE, Live("tensor", _tensor_choice), FILE, Live("part", _part_choice))
+"""The controls that choose the weights; `chosen` reads them."""
+
+
+@st.cache_data(max_entries=4, show_spinner=False)
+def _parts(digest: str) -> tuple[str, ...]:
+    kept = uploads.kept(FILE.name, digest)
+    return ("",) if kept is None else parts(kept.name, kept.data)
+
+
+def chosen(context: Context) -> Data:
+    """The tensor that the controls name; the first sample while there is no file."""
+    values, source = context.values, context.values["source"]
+    if source == "model":
+        return Data(source, context.bench.model, values["tensor"])
+    if source == "upload":
+        kept = uploads.kept(FILE.name, values["file"])
+        return Data(SOURCE.default) if kept is None else Data(source, kept.digest, values["part"])
+    return Data(source)
+
+
+@st.cache_resource(max_entries=16, show_spinner=False)
+def seen(data: Data) -> Looked:
+    """The chosen tensor, its leading rows."""
+    if data.source == "model":
+        llama = cached.model(data.where).llama
+        found = looked(tensors.tensor(llama, data.part, max(1, LONG_ROW // llama.config.d_model)), "float32")
+    elif data.source == "upload":
+        kept = uploads.kept(FILE.name, data.where)
+        if kept is None:
+            raise Problem("quantizers_file_gone")
+        found = part(kept.name, kept.data, data.part)
+    else:
+        found = looked(sample(data.source))
+    found.values.flags.writeable = False
+    return found
+
+
+def before(data: Data) -> Before | None:
+    """The format of few bits that the tensor was in before, if it was."""
+    if data.source == "model":
+        return _stored(data.where)
+    dtype = seen(data).dtype
+    return Before(dtype, 8) if dtype.startswith("F8_") else None
+
+
+@st.cache_data(max_entries=8, show_spinner=False)
+def _stored(spec: str) -> Before | None:
+    """What most weights of a model's file are stored as; int8 where they are kept so in memory."""
+    head, _, where = spec.partition(":")
+    option, _, precision = head.partition("@")
+    path = get.held(option) if option in SOURCES else Path(where.strip()).expanduser() if where else None
+    if path is not None and path.is_file():
+        count: Counter[str] = Counter()
+        for info in open_gguf(path).tensors.values():
+            count[info.dtype] += info.size
+        name = count.most_common(1)[0][0]
+        if name in GGML and GGML[name].code_bits < 16:
+            return Before(name, GGML[name].code_bits)
+    return Before("int8", 8) if precision == models.SMALL else None
+
+
+def ranked(name: str, stored: Before | None) -> bool:
+    """Whether a format may be ranked: not beside the one that made the tensor's values, whose error would be near 0."""
+    return stored is None or abs(FORMATS[name].code_bits - stored.bits) >= 1
+
+
+def notice(context: Context) -> str | None:
+    """What is to be said of the tensor: that it was quantized before, what was not finite, cut off or converted."""
+    data, out = chosen(context), []
+    found, stored = seen(data), before(data)
+    if context.values["source"] == "upload" and data.source != "upload":
+        out.append(context.t("quant.no_file"))
+    if stored is not None:
+        out.append(context.t("quant.requantized", type=stored.name, bits=f"{stored.bits:g}"))
+    if found.nan or found.infinite:
+        out.append(context.t("quant.not_finite", nan=units.count(found.nan), infinite=units.count(found.infinite)))
+    if found.dtype.lower() not in ("float32", "f32") and stored is None:
+        out.append(context.t("quant.read_as", dtype=found.dtype))
+    if data.source == "upload" and found.cut:
+        out.append(context.t("quant.looked_at", n=units.count(found.values.size),
+                             size=units.count(int(np.prod(found.shape, dtype=np.int64)))))
+    if found.values.size > 1 and found.values.min() == found.values.max():
+        out.append(context.t("quant.constant"))
+    return (" " if context.lang == "en" else "").join(out) or None

@@ -1,0 +1,79 @@
+"""The cached calls about the bundled model in each format: its predictions, one of its layers, FP8 attention."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import streamlit as st
+
+from viz_core.i18n import LANGS, Lang
+from viz_core.model.fp8_attention import rmse
+from viz_core.model.held_out import held_out
+from viz_core.model.linear import Dense
+from viz_core.model.llama import rms_norm
+from viz_core.model.quantized import Damage, Predictions, damage, predict, quantize_model
+from viz_core.quantizers.gptq import gptq, nearest
+from viz_core.quantizers.registry import FORMATS
+from viz_core.ui import cached
+from viz_core.ui.params import Choice
+
+TEXT = Choice("held_text", LANGS, "en")
+"""Which held-out text the bundled model reads."""
+
+
+@st.cache_data(max_entries=4, show_spinner=False)
+def original(model: str, lang: Lang) -> Predictions:
+    """What the model says of the held-out texts."""
+    loaded = cached.model(model)
+    return predict(loaded.llama, [loaded.encode(text) for text in held_out(lang)])
+
+
+@dataclass(frozen=True, slots=True)
+class ModelRow:
+    """A format's effect on the model: bits, the share of weights that a stand-in stores, the damage."""
+
+    name: str
+    bits: float
+    stand_in: float
+    damage: Damage
+
+
+@st.cache_data(max_entries=128, show_spinner=False)
+def model_row(model: str, name: str, lang: Lang) -> ModelRow:
+    """The model in one format, on the held-out texts of one language."""
+    loaded = cached.model(model)
+    made = quantize_model(loaded.llama, FORMATS[name])
+    changed = predict(made.llama, [loaded.encode(text) for text in held_out(lang)])
+    return ModelRow(name, made.bits_per_weight, made.stand_in, damage(original(model, lang), changed))
+
+
+@dataclass(frozen=True)
+class Layer:
+    """A real layer: what went into it (tokens, in) and its weight (in, out)."""
+
+    inputs: np.ndarray
+    weight: np.ndarray
+
+
+@st.cache_resource(max_entries=2, show_spinner=False)
+def first_layer(lang: Lang) -> Layer:
+    """The bundled model's first q, k, v projection on the held-out texts."""
+    loaded = cached.model("bundled")
+    block, eps = loaded.llama.blocks[0], loaded.llama.config.eps
+    assert isinstance(block.qkv, Dense)
+    ids = np.concatenate([np.asarray(loaded.encode(text)) for text in held_out(lang)])
+    return Layer(rms_norm(loaded.llama.head.columns(ids), block.norm, eps), block.qkv.w)
+
+
+@st.cache_data(max_entries=32, show_spinner=False)
+def gptq_weights(lang: Lang, bits: int, group: int | None) -> tuple[np.ndarray, np.ndarray]:
+    """That layer's weight rounded to nearest and by GPTQ."""
+    layer = first_layer(lang)
+    return nearest(layer.weight, bits, group), gptq(layer.weight, layer.inputs, bits, group)
+
+
+@st.cache_data(max_entries=4, show_spinner=False)
+def fp8_errors(n: int) -> dict[str, float]:
+    """Errors of FP8 attention in four ways, on the paper's kind of data."""
+    return rmse(n)

@@ -1,0 +1,67 @@
+"""Files of the reader's own. The session keeps the last good one; a link carries a digest of it, never its bytes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from hashlib import blake2b
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from viz_core.i18n import Problem
+from viz_core.ui import link
+from viz_core.ui.hosted import limits
+
+if TYPE_CHECKING:
+    from streamlit.runtime.uploaded_file_manager import UploadedFile
+
+    from viz_core.ui.params import Upload
+
+KEPT, REFUSED = "upload.kept.", "upload.refused."
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A file that was read without complaint."""
+
+    name: str
+    data: bytes
+    digest: str
+
+
+def kept(param: str, digest: str = "") -> Kept | None:
+    """The file in use, if its digest is that one (any, where none is given)."""
+    found: Kept | None = st.session_state.get(KEPT + param)
+    return found if found is not None and digest in ("", found.digest) else None
+
+
+def refused(param: str) -> Problem | None:
+    """What was wrong with the last file, if it was not taken."""
+    found: Problem | None = st.session_state.get(REFUSED + param)
+    return found
+
+
+def take(param: Upload, file: UploadedFile | None) -> None:
+    """Keep a file and put its digest into the link; a bad one changes nothing but what `refused` says."""
+    wrong = st.session_state.pop(REFUSED + param.name, None)
+    if file is None:
+        if wrong is None:  # the good one was taken away, not a bad one
+            st.session_state.pop(KEPT + param.name, None)
+            link.put(param.name, "", param.default)
+        return
+    try:
+        found = checked(param.check, file.name, file.getvalue())
+    except Problem as problem:
+        st.session_state[REFUSED + param.name] = problem
+        return
+    st.session_state[KEPT + param.name] = found
+    link.put(param.name, found.digest, param.default)
+
+
+def checked(check: Callable[[str, bytes], None], name: str, data: bytes) -> Kept:
+    """The file with its digest; a Problem where it is too large or `check` finds it bad."""
+    if len(data) > limits().upload_mib << 20:
+        raise Problem("upload_large", mib=-(-len(data) // (1 << 20)), most=limits().upload_mib)
+    check(name, data)
+    return Kept(name, data, blake2b(data, digest_size=8).hexdigest())
