@@ -10,12 +10,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from viz_core.i18n import LANGS, Problem
+from viz_core.paging.config import PoolConfig
 from viz_core.paging.kv_events import residency
 from viz_core.paging.log_file import dump_lines, load_lines
+from viz_core.paging.manager import BlockManager
 from viz_core.paging.metrics import measure
 from viz_core.paging.msgpack import Unpacker
 from viz_core.paging.presets import LRU, THRASH
 from viz_core.paging.replay import replay
+from viz_core.paging.request import Request
 from viz_core.paging.run import run
 from viz_core.paging.serving_traces import Arrival, infinite_hit_rate, load_trace, replay_hits, to_scenario
 
@@ -134,3 +137,27 @@ def test_bad_log_lines(line: str, key: str) -> None:
 def test_bad_log_headers(header: str) -> None:
     with pytest.raises(Problem):
         load_lines(header)
+
+
+def test_given_hashes_are_found_by_themselves_and_leave_nothing_behind() -> None:
+    manager = BlockManager(PoolConfig(5, 4))
+    first = Request("first", length=8, given=[0, 7])
+    assert manager.allocate(first, 8, manager.lookup(first))
+    for _ in range(4):  # a third block, of sampled tokens: no trace names it
+        first.append(1)
+        assert manager.decode(first)
+    held = list(first.table)
+    manager.free(first)
+    again, other = Request("again", length=9, given=[0, 7]), Request("other", length=9, given=[7, 9])
+    assert manager.lookup(again).blocks == (held[:2],)
+    assert manager.lookup(other).blocks == (held[1:2],), "a given hash names its whole prefix"
+    assert len(manager.pool.chain) == 1, "only the block of sampled tokens is interned"
+    full = Request("full", length=16, given=[1, 2, 3, 4])
+    assert manager.allocate(full, 16)
+    assert not len(manager.pool.chain) and len(manager.pool.index) == 4, "the old hashes went with their blocks"
+
+
+@pytest.mark.parametrize("hashes", [[-1], [2**31], ["a"], [None]])
+def test_given_hashes_are_31_bits(hashes: list[int]) -> None:
+    with pytest.raises(Problem):
+        Request("r", length=4, given=hashes)

@@ -3,8 +3,9 @@
 vLLM 0.33.0 (`v1/core/kv_cache_utils.py`, `hash_block_tokens`) chains sha256 digests: h_i = H(h_{i-1}, tokens_i,
 extra keys). Only the identity of a digest matters to the pool, so the chain is interned instead: two equal prefixes
 meet at one node, and no two different ones can collide. A node lives while a block carries it, a child names it or a
-request still extends it; then it is pruned, so memory follows the pool and not the tokens ever seen. Left out: LoRA
-and multi-modal keys.
+request still extends it; then it is pruned, so memory follows the pool and not the tokens ever seen. A hash that a
+trace gives already names its prefix: it is a node by itself, a negative one, neither interned nor counted. Left out:
+LoRA and multi-modal keys.
 """
 
 from __future__ import annotations
@@ -14,7 +15,15 @@ from collections.abc import Sequence
 from itertools import chain
 
 ROOT = 0
+GIVEN = -2  # the node of given hash 0; hash h is node GIVEN - h
 Key = bytes | int | str | tuple[str, int]
+
+
+def given_nodes(hashes: Sequence[int]) -> list[int]:
+    """The nodes of block hashes that a trace gives; an OverflowError when one is not in 0 … 2³¹ − 1."""
+    if hashes and not 0 <= min(hashes) <= max(hashes) < 1 << 31:
+        raise OverflowError("a block hash beyond 31 bits")
+    return [GIVEN - number for number in hashes]
 
 
 class HashChain:
@@ -110,9 +119,24 @@ class HashChain:
             del self._ids[pair]
             node = pair[0]
 
+    def release_all(self, nodes: Sequence[int]) -> None:
+        """`release` of each of `nodes`, in one pass."""
+        uses, keys, ids = self.uses, self._keys, self._ids
+        for each in nodes:
+            node = each
+            while node > 0:
+                left = uses[node] - 1
+                if left:
+                    uses[node] = left
+                    break
+                del uses[node]
+                pair = keys.pop(node)
+                del ids[pair]
+                node = pair[0]
+
     def parent(self, node: int) -> int:
-        """The node one block shorter; 0 or -1 above a first block."""
-        return self._keys[node][0]
+        """The node one block shorter; 0 or -1 above a first block and above a given hash."""
+        return self._keys[node][0] if node > 0 else ROOT
 
     def path(self, node: int) -> tuple[Key, ...]:
         """What `node` names: the salt, if any, and the contents of its blocks from the first to the last."""
@@ -120,6 +144,8 @@ class HashChain:
         while node > 0:
             node, key = self._keys[node]
             keys.append(key)
+        if node <= GIVEN:
+            keys.append(GIVEN - node)
         return tuple(reversed(keys))
 
 

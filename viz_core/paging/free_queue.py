@@ -28,11 +28,9 @@ class FreeQueue:
         """The first `count` blocks, taken off the head."""
         assert count <= self.length, "taking more blocks than are free"
         following, end = self.next, self.end
-        block = following[end]
-        taken = []
-        for _ in range(count):
-            taken.append(block)
-            block = following[block]
+        block = end
+        taken = [block := following[block] for _ in range(count)]
+        block = following[block]
         following[end] = block
         self.prev[block] = end
         self.length -= count

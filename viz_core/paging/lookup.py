@@ -36,7 +36,11 @@ def _nodes(pool: BlockPool, request: Request, size: int, limit: int) -> Iterator
     node = pool.chain.find_root(request.salt)
     if node < 0:
         return
-    first, step = 0, 1
+    known = request.given[:limit] if request.given else []
+    if known:
+        yield from known
+        node = known[-1]
+    first, step = len(known), 1
     while first < limit:
         last = min(first + step, limit)
         for key in request.keys(first, last, size):

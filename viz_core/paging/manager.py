@@ -77,7 +77,10 @@ class BlockManager:
             return True
         at = request.committed
         if done >= (at + 1) * size and done <= request.length:
-            request.node = self.pool.chain.add(request.node, request.key(at, size))
+            if request.given is None:
+                request.node = self.pool.chain.add(request.node, request.key(at, size))
+            else:
+                (request.node,) = self._names(request, at, at + 1)
             self.pool.commit_one(table[at], request.node)
             request.committed = at + 1
         request.quiet = min(room - (done < room), self.max_len)
@@ -166,7 +169,7 @@ class BlockManager:
         if first >= last:
             return
         pool, chain = self.pool, self.pool.chain
-        nodes = chain.extend(request.node, request.keys(first, last, self.size))
+        nodes = self._names(request, first, last)
         for group, table in enumerate(request.tables):
             if group:
                 for node in nodes:
@@ -179,6 +182,15 @@ class BlockManager:
             chain.hold(nodes[-1])
             chain.release(request.anchor)
             request.anchor = nodes[-1]
+
+    def _names(self, request: Request, first: int, last: int) -> Sequence[int]:
+        """The chain's nodes of full blocks `first` … `last` − 1, each with one more user: its block."""
+        known = request.given[first:last] if request.given else []
+        if first + len(known) == last:
+            return known
+        keys = request.keys(first + len(known), last, self.size)
+        more = self.pool.chain.extend(known[-1] if known else request.node, keys)
+        return [*known, *more] if known else more
 
     def _log_commits(self, request: Request, first: int, nodes: Sequence[int]) -> None:
         assert self.log is not None

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from viz_core.i18n import Problem
 
-Split = tuple[list[int], list[int]]
+Split = tuple[Sequence[int], Sequence[int]]
 
 
 def _append(freed: Sequence[int], tags: Sequence[int]) -> Split:
@@ -29,7 +29,11 @@ def _stack(freed: Sequence[int], tags: Sequence[int]) -> Split:
 
 def _unhashed_first(freed: Sequence[int], tags: Sequence[int]) -> Split:
     """Blocks that no prefix can hit to the head as a group, blocks that one can to the tail."""
-    return [b for b in freed if not tags[b]], [b for b in freed if tags[b]]
+    hashed = [b for b in freed if tags[b]]
+    first = len(freed) - len(hashed)
+    if hashed == freed[first:]:  # the usual case: only a request's last blocks, freed first, are not full
+        return freed[:first], hashed
+    return [b for b in freed if not tags[b]], hashed
 
 
 @dataclass(frozen=True, slots=True)

@@ -45,14 +45,15 @@ class BlockPool:
     def take(self, count: int, request: int = -1, group: int = 0) -> list[int]:
         """`count` blocks off the head of the free queue, one reference each; hashes they carried are evicted now."""
         blocks = self.queue.pop(count)
-        ref, log = self.ref, self.log
+        ref = self.ref
         if self.index:
             self._evict(blocks, request)
         for block in blocks:
             assert not ref[block], "a free block has a reference"
             ref[block] = 1
-            if log is not None:
-                log.add(Op.TAKE, request, block, group)
+        if self.log is not None:
+            for block in blocks:
+                self.log.add(Op.TAKE, request, block, group)
         return blocks
 
     def take_one(self) -> int:
@@ -72,20 +73,24 @@ class BlockPool:
             self.twins.setdefault(node, []).append(block)
 
     def _evict(self, blocks: Sequence[int], request: int) -> None:
-        """Take the hashes of `blocks` out of the prefix index: the usual case in place, a duplicate by `_forget`."""
-        tags, index, twins, release, groups = self.tag, self.index, self.twins, self.chain.release, self.groups
+        """Take the hashes of `blocks` out of the prefix index, and then out of the chain, in one pass each."""
+        tags, index, twins, log = self.tag, self.index, self.twins, self.log
+        gone: list[int] = []  # tags whose nodes the chain counts: given hashes, the negative ones, it does not
         for block in blocks:
             tag = tags[block]
             if not tag:
                 continue
-            if self.log is not None:
-                self.log.add(Op.EVICT, request, block, tag // groups)
+            if log is not None:
+                log.add(Op.EVICT, request, block, tag // self.groups)
+            tags[block] = 0
             if tag in twins:
-                self._forget(block)
+                self._unlist(block, tag)
             else:
-                tags[block] = 0
                 del index[tag]
-                release(tag // groups)
+            if tag > 0:
+                gone.append(tag)
+        if gone:
+            self.chain.release_all(gone if self.groups == 1 else [tag // self.groups for tag in gone])
 
     def touch(self, block: int) -> None:
         """One more reference; a block without any leaves the free queue."""
@@ -97,7 +102,7 @@ class BlockPool:
         """One reference less for each, first the one to be evicted first; what nobody holds is free, where the
         policy puts it.
         """
-        ref, log = self.ref, self.log
+        ref = self.ref
         freed = []
         for block in blocks:
             left = ref[block] - 1
@@ -105,13 +110,14 @@ class BlockPool:
             ref[block] = left
             if not left:
                 freed.append(block)
-            if log is not None:
-                log.add(Op.RELEASE, request, block)
+        if self.log is not None:
+            for block in blocks:
+                self.log.add(Op.RELEASE, request, block)
         if freed:
             head, tail = self.policy.split(freed, self.tag)
             self._enqueue(head, tail, request)
 
-    def _enqueue(self, head: list[int], tail: list[int], request: int) -> None:
+    def _enqueue(self, head: Sequence[int], tail: Sequence[int], request: int) -> None:
         if head:
             self.queue.push_front(head)
         if tail:
@@ -125,9 +131,9 @@ class BlockPool:
     def commit(self, blocks: Sequence[int], nodes: Sequence[int], group: int = 0) -> None:
         """Make full blocks findable under their `nodes`, of which each block is already a user in group 0."""
         tags, index, groups = self.tag, self.index, self.groups
-        for block, node in zip(blocks, nodes, strict=True):
+        for block, tag in zip(blocks, nodes if groups == 1 else [n * groups + group for n in nodes], strict=True):
             assert not tags[block], "a block that has a hash was committed again"
-            tag = tags[block] = node * groups + group
+            tags[block] = tag
             if index.setdefault(tag, block) != block:
                 self.twins.setdefault(tag, []).append(block)
 
@@ -135,6 +141,10 @@ class BlockPool:
         """Take a block out of the prefix index; the next duplicate, if any, is found in its place."""
         tag = self.tag[block]
         self.tag[block] = 0
+        self._unlist(block, tag)
+        self.chain.release(tag // self.groups)
+
+    def _unlist(self, block: int, tag: int) -> None:
         twins = self.twins.get(tag)
         if twins is None:
             del self.index[tag]
@@ -144,7 +154,6 @@ class BlockPool:
             twins.remove(block)
         if twins is not None and not twins:
             del self.twins[tag]
-        self.chain.release(tag // self.groups)
 
     def find(self, node: int, group: int = 0) -> int:
         """The first block committed under `node`, -1 when there is none."""

@@ -9,7 +9,7 @@ from array import array
 from collections.abc import Iterable, Sequence
 
 from viz_core.i18n import Problem
-from viz_core.paging.chain import ROOT, Key
+from viz_core.paging.chain import ROOT, Key, given_nodes
 
 TOKEN_LIMIT = 2**31
 
@@ -39,13 +39,15 @@ class Request:
         length: int | None = None,
         given: Sequence[int] | None = None,
     ) -> None:
-        """`given` are the prompt's block hashes, for traces that publish hashes and `length` instead of tokens."""
+        """`given` are the prompt's block hashes (0 … 2³¹ − 1, each naming its whole prefix), for traces that publish
+        hashes and `length` instead of tokens.
+        """
         self.name, self.salt, self.max_tokens, self.priority, self.arrival = name, salt, max_tokens, priority, arrival
         try:
             self.tokens = array("i", tokens)
+            self.given = None if given is None else given_nodes(given)
         except (OverflowError, TypeError) as error:
             raise Problem("paging_tokens", name=name) from error
-        self.given = given
         self.length = self.prompt = len(self.tokens) if length is None else length
         if self.prompt < 1:
             raise Problem("paging_empty_prompt", name=name)
@@ -66,12 +68,11 @@ class Request:
         self.length += 1
 
     def keys(self, first: int, last: int, size: int) -> Sequence[Key]:
-        """What full blocks `first` … `last` − 1 of `size` tokens hold, as the hash chain names it."""
+        """What full blocks `first` … `last` − 1 of `size` tokens hold, as the hash chain names it; no `given` ones."""
         if self.given is None:
             raw, width = self.tokens[first * size : last * size].tobytes(), 4 * size
             return [raw[at : at + width] for at in range(0, len(raw), width)]
-        known = self.given[first:last]
-        return [*known, *((self.name, at) for at in range(first + len(known), last))]
+        return [(self.name, at) for at in range(first, last)]
 
     def key(self, block: int, size: int) -> Key:
         """`keys` of one block."""
