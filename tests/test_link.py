@@ -7,7 +7,8 @@ from urllib.parse import quote
 from hypothesis import given
 from hypothesis import strategies as st
 
-from viz_core.ui.link import LONGEST, pack, unpack
+from viz_core.ui.link import LONGEST, joined, pack, unpack
+from viz_core.ui.registry import PAGES, path_of
 
 TEXT = st.text(st.characters(exclude_categories=("Cs",)), max_size=300)
 
@@ -38,3 +39,13 @@ def test_a_bomb_does_not_unfold() -> None:
 
 def test_a_text_that_looks_packed_is_packed() -> None:
     assert unpack(pack("z:hello") or "") == "z:hello"
+
+
+def test_address_of_every_page() -> None:
+    """The origin, the base path and the page's own path; page names that end alike do not eat each other."""
+    query = {"lang": "zh", "prompt": "a b"}
+    for page in PAGES:
+        for url in ("http://h:8501/paged_/x", "http://h:8501/", "http://h:8501"):
+            path = "" if page is PAGES[0] else page.url
+            assert joined(url, "", path_of(page.id), query) == f"http://h:8501/{path}?lang=zh&prompt=a%20b"
+    assert joined("https://h/app/y", "app", path_of("attention"), {}) == "https://h/app/attention?"

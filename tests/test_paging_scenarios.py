@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -17,7 +18,7 @@ from viz_core.paging.metrics import measure
 from viz_core.paging.presets import COPY_ON_WRITE, PRESETS, SOURCE, THRASH, under
 from viz_core.paging.replay import state_at
 from viz_core.paging.run import Recording, run
-from viz_core.paging.scenario import Scenario
+from viz_core.paging.scenario import Act, Prompt, Scenario
 from viz_core.paging.scenario_file import from_json, to_json
 
 
@@ -129,7 +130,7 @@ BAD = {
     '{"blocks":9,"block_size":4,"requests":[{"request":"A","prompt":50}]}': "paging_never_fits",
     '{"blocks":9,"block_size":4,"requests":['
     '{"request":"A","prompt":5},{"request":"A","prompt":5}]}': "paging_duplicate",
-    '{"blocks":9,"block_size":4,"requests":[{"request":"A","prompt":5,"output":90000}]}': "paging_stuck",
+    '{"blocks":9,"block_size":4,"requests":[{"request":"A","prompt":5,"output":90000}]}': "paging_never_fits",
     '{"blocks":9,"block_size":4,"requests":[{"request":"A","prompt":5,"output":100000000}]}': "paging_number",
     '{"blocks":9,"block_size":4,"script":[{"op":"finish","request":"A"}]}': "paging_not_there",
     '{"blocks":9,"block_size":4,"policy":"lru","script":[{"op":"reset"}]}': "paging_policy",
@@ -170,3 +171,23 @@ def test_block_hashes_are_those_of_a_real_server(cases: Path) -> None:
 def test_a_long_run_stays_sound() -> None:
     scenario = Scenario(60, 4, requests=PRESETS["shared_prompt"].requests)
     assert np.all(measure(run(scenario)).blocks <= 60)
+
+
+@pytest.mark.parametrize("fewer", [1, 2, 3, 4])
+@pytest.mark.parametrize("name", sorted(PRESETS))
+def test_a_smaller_pool_is_a_state_or_one_sentence(name: str, fewer: int) -> None:
+    """Taking blocks away makes requests wait; only what never fits is refused, and then with the sizes."""
+    preset = PRESETS[name]
+    try:
+        recording = run(replace(preset, blocks=preset.blocks - fewer))
+    except Problem as problem:
+        assert problem.key in ("paging_never_fits", "paging_stuck"), problem
+    else:
+        assert recording.log.step > 0
+
+
+def test_a_request_that_waits_keeps_its_operations_waiting() -> None:
+    script = tuple(Act(op, name, Prompt((("p" + name, 8),)) if op == "add" else Prompt()) for op, name in (
+        ("add", "A"), ("add", "B"), ("decode", "B"), ("finish", "B"), ("finish", "A")))
+    log = run(Scenario(blocks=4, block_size=4, script=script)).log
+    assert log.step == 5

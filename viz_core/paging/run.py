@@ -36,7 +36,19 @@ def run(scenario: Scenario) -> Recording:
     return Recording(scenario.pool, log)
 
 
+def refuse_what_never_fits(config: PoolConfig, name: str, tokens: int) -> None:
+    """A Problem for a request whose tokens, with full attention, need more blocks than the pool has.
+
+    The last token that is sampled has no keys and values yet; sliding windows give blocks back on the way.
+    """
+    blocks = -(-tokens // config.block_size)
+    if 0 in config.windows and blocks > config.usable:
+        raise Problem("paging_never_fits", name=name, tokens=tokens, blocks=blocks, pool=config.usable)
+
+
 def _run_requests(scenario: Scenario, log: Log) -> None:
+    for ask in scenario.requests:
+        refuse_what_never_fits(scenario.pool, ask.request, len(ask.prompt) + ask.output - 1)
     words = Vocabulary()
     asks = sorted(enumerate(scenario.requests), key=lambda pair: (pair[1].at, pair[0]))
     scheduler = Scheduler(
@@ -64,6 +76,9 @@ class _Script:
         """One operation; each closes its step (a decode one step a token)."""
         if act.op == "add":
             self._admit(self._arrive(act))
+        elif act.request in self.parked and act.op != "resume":
+            self._wait(act)  # it did not fit, which is a state to look at: it waits, and its operations with it
+            return
         elif act.op == "resume":
             self._admit(self._of(self.parked, act.request))
         elif act.op == "fork":
@@ -83,6 +98,12 @@ class _Script:
                 self.parked[act.request] = request
         self.log.step += 1
 
+    def _wait(self, act: Act) -> None:
+        """An operation of a request that waits for blocks: its steps pass, and it may leave."""
+        if act.op == "finish":
+            del self.parked[act.request]
+        self.log.step += act.count if act.op == "decode" else 1
+
     def _of(self, where: dict[str, Request], name: str) -> Request:
         if name not in where:
             raise Problem("paging_not_there", name=name, step=self.log.step)
@@ -91,12 +112,7 @@ class _Script:
     def _arrive(self, act: Act) -> Request:
         """A new request; refused at once when the whole pool could not hold it."""
         request = Request(act.request, self.words.tokens(act.prompt))
-        config = self.manager.config
-        blocks = -(-request.length // config.block_size)
-        if blocks > config.usable:
-            raise Problem(
-                "paging_never_fits", name=request.name, tokens=request.length, blocks=blocks, pool=config.usable
-            )
+        refuse_what_never_fits(self.manager.config, request.name, request.length)
         request.index = self.log.name(act.request)
         self.log.add(Op.ARRIVE, request.index, value=request.length)
         return request

@@ -13,6 +13,7 @@ import streamlit as st
 from viz_core.figures.layout import config
 from viz_core.ui import link
 from viz_core.ui.player import trace_html
+from viz_core.ui.registry import path_of
 from viz_core.ui.scene import Context, Download, Plate, Scene, View
 
 
@@ -46,7 +47,7 @@ def offer(scene: Scene, view: View, context: Context) -> None:
     """The link and a button a file."""
     too_long = link.pack(context.bench.prompt) is None
     st.caption(context.t("shell.long_link" if too_long else "shell.link"))
-    st.code(link.address(), language=None, wrap_lines=True)
+    st.code(link.address(path_of(scene.page)), language=None, wrap_lines=True)
     with st.container(horizontal=True):
         for file in files(scene, view, context):
             st.download_button(file.name, file.data, file.name, file.mime, key=f"file.{scene.table}.{file.name}",

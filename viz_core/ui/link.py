@@ -10,7 +10,7 @@ import base64
 import zlib
 from collections.abc import Callable, Iterable
 from typing import TypeVar
-from urllib.parse import quote, urlencode
+from urllib.parse import quote, urlencode, urlsplit
 
 import streamlit as st
 
@@ -119,7 +119,16 @@ def prune(allowed: Iterable[str]) -> None:
         del st.query_params[name]
 
 
-def address() -> str:
-    """The link to what is on screen now."""
-    base = (st.context.url or "").split("?")[0]
-    return f"{base}?{urlencode(st.query_params.to_dict(), quote_via=quote)}"
+def address(path: str) -> str:
+    """The link to what is on screen now, on the page at `path` ("" for the default page).
+
+    Streamlit's own `st.context.url` cuts off whatever page name the path ends with, so only its origin is taken.
+    """
+    return joined(st.context.url or "", st.get_option("server.baseUrlPath"), path, st.query_params.to_dict())
+
+
+def joined(url: str, base: str, path: str, query: dict[str, str]) -> str:
+    """An address from the origin of `url`, the server's base path, a page and its query."""
+    parts = urlsplit(url)
+    place = "/".join(p.strip("/") for p in (base, path) if p.strip("/"))
+    return f"{parts.scheme}://{parts.netloc}/{place}?{urlencode(query, quote_via=quote)}"

@@ -35,3 +35,8 @@ def page_of(script: str) -> PageInfo:
         if script.replace("\\", "/").endswith(page.script):
             return page
     raise KeyError(script)
+
+
+def path_of(page: str) -> str:
+    """Where a page answers: its url path, "" for the default page."""
+    return "" if page == PAGES[0].id else next(p.url for p in PAGES if p.id == page)
