@@ -30,6 +30,10 @@ def test_never_longer_than_a_link_may_be() -> None:
     assert all(len(quote(p)) <= LONGEST for n in (1, 60, 150, 400) if (p := pack(random[:n])) is not None)
 
 
+def test_what_would_unfold_too_far_is_not_packed() -> None:
+    assert pack("我" * 33_400) is None and unpack(pack("我" * 33_000) or "") == "我" * 33_000
+
+
 def test_a_bomb_does_not_unfold() -> None:
     import base64
     import zlib

@@ -86,6 +86,30 @@ def test_any_prompt(page: PageInfo, prompt: str) -> None:
     assert at.metric, "the figure and its numbers stand"
 
 
+@pytest.mark.parametrize("tokens", [510, 511, 512])
+@pytest.mark.parametrize(("page", "scene"), [("kv_cache", "run"), ("kv_cache", "growth"), ("kv_cache", "phases"),
+                                             ("home", "axes"), ("home", "way"), ("attention", "head")])
+def test_a_prompt_that_fills_the_context(page: str, scene: str, tokens: int) -> None:
+    """With no room for two new tokens the scenes that write say so; the others show the prompt."""
+    at = opened(f"pages/{page}.py", lang="en", scene=scene, prompt="我" * (tokens - 1))
+    assert not at.exception
+    writes = scene in ("run", "growth", "phases", "axes")
+    assert bool(at.warning) == (writes and tokens == 512)
+
+
+def test_a_bad_path_leaves_the_prompt_alone() -> None:
+    at = opened("pages/attention.py", lang="zh", model="path", path="/nonexistent", prompt="光阴")
+    assert not at.exception and len(at.warning) == 1
+    assert any("光阴" in text.value for text in at.text), "what is on screen is said"
+
+
+def test_a_long_prompt_is_not_lost() -> None:
+    at = opened("pages/attention.py", lang="en")
+    at.sidebar.text_area[0].set_value("我" * 60_000).run()
+    assert not at.exception and len(at.warning) == 1
+    assert at.sidebar.text_area[0].value == "我" * 60_000
+
+
 @pytest.mark.parametrize("query", [{"scene": "nope"}, {"lang": "xx"}, {"seed": "1e9"}, {"model": "../../etc"},
                                    {"layer": "-1"}, {"prompt": "z:broken"}])
 def test_odd_links_fall_back(query: dict[str, str]) -> None:

@@ -1,4 +1,4 @@
-"""Numbers as a reader expects them: binary units for memory, thin groups of three, few digits."""
+"""Numbers as a reader expects them: binary units for memory, groups of three, few digits."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ def size(n: float) -> str:
 
 
 def count(n: float) -> str:
-    """A whole number with thin spaces between groups of three."""
-    return f"{n:,.0f}".replace(",", "\u2009")
+    """A whole number with commas between groups of three, as in the player."""
+    return f"{n:,.0f}"
 
 
 def scaled(n: float, unit: str = "") -> str:

@@ -17,6 +17,7 @@ import streamlit as st
 T = TypeVar("T")
 KEPT, LONG, LINKED = "link.", "link.long.", "link.linked"
 MARK = "lang"  # the parameter that every address of the app carries
+MOST = 100_000  # bytes that a link value may unfold to
 LONGEST = 1500  # characters of one value; the whole link stays below 2,000
 STEP = "step"
 STREAMLIT = ("embed", "embed_options")  # parameters that belong to Streamlit itself
@@ -26,6 +27,8 @@ def pack(text: str) -> str | None:
     """A text for the link: plain while short, else compressed with the prefix `z:`; None when it does not fit."""
     if len(quote(text)) <= 600 and not text.startswith("z:"):
         return text
+    if len(text.encode("utf-8", "replace")) > MOST:
+        return None  # `unpack` would refuse it
     packed = "z:" + base64.urlsafe_b64encode(zlib.compress(text.encode("utf-8", "replace"), 9)).decode("ascii")
     return packed if len(packed) <= LONGEST else None
 
@@ -36,7 +39,7 @@ def unpack(raw: str) -> str | None:
         return raw
     try:
         engine = zlib.decompressobj()
-        data = engine.decompress(base64.urlsafe_b64decode(raw[2:].encode("ascii")), 100_000)
+        data = engine.decompress(base64.urlsafe_b64decode(raw[2:].encode("ascii")), MOST)
         return data.decode("utf-8") if engine.eof else None
     except (ValueError, zlib.error):
         return None

@@ -28,6 +28,7 @@ def show(script: str, scenes: list[Scene]) -> None:
     _heading(scene, scenes, index, lang)
     if problem is not None and scene.bench:
         st.warning(problem.text(lang), icon=":material/error:")
+        st.text(t("shell.showing", lang, model=bench.model, prompt=_short(bench.prompt)))
     body(scene, lang, bench)
     if page is PAGES[0]:
         _pages(lang)
@@ -37,11 +38,15 @@ def _pages(lang: Lang) -> None:
     """From Home on: every other page with one line on what it shows."""
     st.subheader(t("shell.pages", lang), anchor=False)
     for place, other in list(zip(shell.pages(lang), PAGES, strict=True))[1:]:
-        line = t("shell.page_line", lang, title=place.title, help=t(f"page.{other.id}.help", lang))
-        st.page_link(place, label=line, icon=other.icon)
+        st.page_link(place, label=f"**{place.title}**", icon=other.icon)
+        st.caption(t(f"page.{other.id}.help", lang))
     with st.expander(t("shell.terms", lang)):
         columns = {language.NAMES[code]: [getattr(term, code) for term in terms()] for code in ("zh", "en")}
         st.dataframe(pd.DataFrame(columns), hide_index=True, width="content", key="terms")
+
+
+def _short(text: str, most: int = 60) -> str:
+    return text if len(text) <= most else text[: most - 1] + "…"
 
 
 def _chosen(page: str, ids: list[str]) -> int:

@@ -46,8 +46,8 @@ def pages(lang: Lang) -> list[StreamlitPage]:
 
 def _run() -> None:
     lang = language.current()
-    st.set_page_config(page_title=t("app.name", lang), page_icon=":material/visibility:", layout="wide",
-                       initial_sidebar_state="auto")
+    st.set_page_config(page_title=t("app.name", lang), page_icon=str(ROOT / "viz_core/ui/icon.png"), layout="wide",
+                       initial_sidebar_state="collapsed" if style.presenting() else "auto")
     style.apply()
     chosen = st.navigation(pages(lang), position="top")
     watch.watch()

@@ -64,6 +64,17 @@ def current(lang: Lang) -> tuple[Bench, Problem | None]:
         check(bench)
     except Problem as problem:
         first = Bench(models.options()[0], t("workbench.prompt", lang), seed)
-        return st.session_state.get(GOOD, first), problem
+        return _nearest(bench, st.session_state.get(GOOD, first)), problem
     st.session_state[GOOD] = bench
     return bench, None
+
+
+def _nearest(bench: Bench, good: Bench) -> Bench:
+    """What of a bad bench can be used: its prompt with the last good model, or its model with the last good prompt."""
+    for candidate in (Bench(good.model, bench.prompt, bench.seed), Bench(bench.model, good.prompt, bench.seed)):
+        try:
+            check(candidate)
+        except Problem:
+            continue
+        return candidate
+    return good

@@ -7,6 +7,7 @@ from viz_core.figures.curves import Curve, curves
 from viz_core.figures.scales import Scale
 from viz_core.ui import cached, runs
 from viz_core.ui.scene import Context, Number, Plate, Scene, View
+from viz_core.ui.scenes.kv_run import need_room
 
 NEW = 24  # tokens written after the prompt
 
@@ -14,6 +15,7 @@ NEW = 24  # tokens written after the prompt
 def build(context: Context) -> View:
     """Each point is one new token: what it kept in memory, what it had to compute."""
     bench = context.bench
+    need_room(bench)
     n = min(NEW, cached.room(bench.model, bench.prompt) + 1)
     pair = runs.pair(bench.model, bench.prompt, n, bench.seed, context.t("shell.generating"))
     slow, fast = pair.uncached[1:], pair.cached[1:]  # the prefill is the same for both

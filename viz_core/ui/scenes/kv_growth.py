@@ -19,7 +19,7 @@ OF: dict[str, tuple[Callable[[Step], float], bool]] = {  # curve -> what is coun
     "projections": (lambda s: s.counts.kv_projections, True),
     "attention": (lambda s: s.counts.attention_flops, True),
     "step": (lambda s: s.counts.flops, False),
-    "bytes": (lambda s: s.counts.bytes_moved, True),
+    "bytes": (lambda s: s.counts.bytes_moved / 2**20, True),
 }
 POWER = {"projections": ("quadratic", "linear"), "attention": ("cubic", "quadratic"), "step": ("linear", "growing"),
          "bytes": ("growing", "growing")}
@@ -52,7 +52,7 @@ def build(context: Context) -> View:
             Number("kept", units.size(pair.cached[-1].cache_bytes), {"n": pair.cached[-1].length}),
         ),
         proofs=(counted_right(bench, pair),),
-        facts={"n": n, "prompt": pair.cached[0].length,
+        facts={"n": n, "says": context.t(f"curve.says_{curve}"), "prompt": pair.cached[0].length,
                "slow_projections": units.count(values(pair.uncached, "projections")[-1]),
                "fast_projections": units.count(values(pair.cached, "projections")[-1]),
                "slow_attention": units.scaled(sum(attention[0]), "FLOP"),

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import accumulate
+from statistics import median
 
 from viz_core import units
+from viz_core.i18n import Problem
 from viz_core.model.generate import Step
 from viz_core.proofs import Proof
 from viz_core.proofs.kv_cache import projections_match_formula
@@ -36,12 +38,19 @@ def new_tokens(name: str, usual: int) -> Live:
     return Live(name, of)
 
 
+def need_room(bench: Bench) -> None:
+    """A Problem where the prompt leaves no place for two new tokens: one of prefill, one of decoding."""
+    if cached.room(bench.model, bench.prompt) < 1:
+        raise Problem("no_room", tokens=len(cached.tokens(bench.model, bench.prompt)))
+
+
 STEPS = new_tokens("steps", 16)
 
 
 def made(context: Context, param: str = STEPS.name) -> Pair:
     """Both generations of the workbench's prompt, as long as a control says."""
     bench = context.bench
+    need_room(bench)
     return runs.pair(bench.model, bench.prompt, context.values[param], bench.seed, context.t("shell.generating"))
 
 
@@ -85,8 +94,8 @@ def counted_right(bench: Bench, pair: Pair) -> Proof:
 
 
 def speed(steps: tuple[Step, ...]) -> float:
-    """Tokens a second of decoding, the prefill left out."""
-    return (len(steps) - 1) / sum(s.seconds for s in steps[1:])
+    """Tokens a second of decoding, by the median step: one pause of a busy machine does not decide it."""
+    return 1 / median(s.seconds for s in steps[1:])
 
 
 def table(labels: tuple[str, ...], prompt: int, pair: Pair) -> dict[str, list[object]]:
