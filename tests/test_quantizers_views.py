@@ -8,13 +8,14 @@ from viz_core.model.fp8_attention import Fp8, attend_fp8, outlier_input, rmse
 from viz_core.model.held_out import held_out
 from viz_core.model.library import load
 from viz_core.model.paged_quantized import Sizes, paged_values, write
-from viz_core.model.quantized import damage, predict, quantize_model
+from viz_core.model.quantized import damage, log_softmax, predict, quantize_model
 from viz_core.model.quantized_cache import QuantizedCache, Side
 from viz_core.quantizers.compare import compare, quantize_any
 from viz_core.quantizers.registry import FORMATS
 from viz_core.quantizers.samples import REAL, SAMPLES, excess_kurtosis, sample
 from viz_core.quantizers.snap import snapped
 from viz_core.trace_codec import encode
+from viz_core.ui import quantizing_model
 from viz_core.ui.scenes import quant_steps
 
 PUBLISHED = {
@@ -136,3 +137,27 @@ def test_paged_keys_are_the_contiguous_ones(n: int) -> None:
     side = Side(2, "channel", 16)
     table = [7, 2, 5][: -(-n // 16)]
     assert np.array_equal(paged_values(k, table, 16, side), side.stored(k, residual=True))
+
+
+@pytest.mark.parametrize("place", [0, 40, 150])
+def test_the_next_token_before_and_after(model, place: int) -> None:  # noqa: ANN001
+    """One place recomputed from a single text, and its KL from whole distributions."""
+    found = quantizing_model.next_token("bundled", "Q4_0", "en", place)
+    text, at = next(place_of(model, "en", place))
+    ids = model.encode(text)[: at + 1]
+    first, second = (log_softmax(m.forward(ids)[-1])
+                     for m in (model.llama, quantize_model(model.llama, FORMATS["Q4_0"]).llama))  # fmt: skip
+    assert np.allclose(found.before, np.exp(first[list(found.ids)]), atol=1e-5)
+    assert np.allclose(found.after, np.exp(second[list(found.ids)]), atol=1e-5)
+    assert {int(first.argmax()), int(second.argmax())} <= set(found.ids)
+    assert found.kl == pytest.approx(float(np.exp(first) @ (first - second)), abs=1e-5)
+    assert found.flipped == (first.argmax() != second.argmax()) and text.startswith(found.so_far)
+
+
+def place_of(model, lang, place):  # noqa: ANN001, ANN201
+    for text in held_out(lang):
+        n = len(model.encode(text)) - 1
+        if place < n:
+            yield text, place
+            return
+        place -= n

@@ -15,7 +15,7 @@ from viz_core.ui.quantizing import BLOCK, FORMAT, NAMES
 from viz_core.ui.quantizing_data import DATA, chosen, notice
 from viz_core.ui.scene import Context, Number, Plate, Scene, View
 
-OTHER = Choice("other", ("none", *NAMES), "none")
+OTHER = Choice("other", (*NAMES, "none"), "none")
 LOG, VIEW = Switch("log_counts"), Choice("view", ("steps", "weights", "block"), "steps")
 SHARE = 0.998  # of the weights that span the axis; the rest is counted as beyond
 
