@@ -98,6 +98,7 @@ def test_names_touch_nothing() -> None:
     sides = sides_of(Look(), dots, [(100, 100), (104, 100), (600, 50)])
     assert sides[2] == "middle right"
     assert sides[0] != "middle right"
+    assert sides_of(Look(), [Point("name", 1, 1)], [(590, 50)], 600) == ["middle left"], "no name runs off the figure"
     crowd = [(100.0 + 3 * (k % 5), 100.0 + 3 * (k // 5)) for k in range(25)]
     assert sides_of(Look(), [Point("long name", 1, 1)] * 25, crowd).count("") > 15
 

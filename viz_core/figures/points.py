@@ -24,7 +24,7 @@ from viz_core.figures.theme import Hue
 from viz_core.i18n import t
 
 SYMBOLS: dict[Hue, str] = {"A": "circle", "B": "square", "C": "diamond", "D": "triangle-up", "E": "cross", "F": "x"}
-SIDES = ("middle right", "top center", "bottom center", "middle left", "top right", "bottom right", "top left")
+SIDES = ("middle right", "top center", "bottom center", "middle left", "top right", "bottom right", "top left", "bottom left")
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,8 @@ def points(
     seen = [dot for dot in dots if np.isfinite([dot.x, dot.y]).all()]
     across, up = _around(x, [dot.x for dot in seen]), _around(y, [dot.y for dot in seen])
     area = (look.width - look.px(72), look.px(height) - look.px(86))
-    sides = sides_of(look, seen, [(place(d.x, across, x) * area[0], (1 - place(d.y, up, y)) * area[1]) for d in seen])
+    places = [(place(d.x, across, x) * area[0], (1 - place(d.y, up, y)) * area[1]) for d in seen]
+    sides = sides_of(look, seen, places, area[0] + look.px(20))
     reference = [curve_trace(look, line, 1, x, y) | {"line": _thin(look)}] if line else []
     named = ", ".join(f"{dot.name} ({spoken(round(dot.x, 3))}, {spoken(round(dot.y, 2))})" for dot in seen)
     return frame(
@@ -110,8 +111,12 @@ def _dots(look: Look, seen: Sequence[Point], sides: Sequence[str], x: Scale, y: 
     }
 
 
-def sides_of(look: Look, dots: Sequence[Point], places: Sequence[tuple[float, float]]) -> list[str]:
-    """For each point the side where its name touches nothing, "" where there is none; earlier points choose first."""
+def sides_of(
+    look: Look, dots: Sequence[Point], places: Sequence[tuple[float, float]], edge: float = float("inf")
+) -> list[str]:
+    """For each point the side where its name touches nothing and ends before the right `edge` (px), "" where there is
+    none; earlier points choose first.
+    """
     size, r = look.size(12), look.px(5)
     taken = [Box(px - r, py - r, px + r, py + r) for px, py in places]
     out = []
@@ -119,7 +124,8 @@ def sides_of(look: Look, dots: Sequence[Point], places: Sequence[tuple[float, fl
         width = text_px(dot.name, size)
         boxes = {side: _box(side, px, py, width, size, r) for side in SIDES}
         own = Box(px - r, py - r, px + r, py + r)
-        free = [s for s, box in boxes.items() if not any(box.touches(b) for b in taken if b != own)]
+        free = [s for s, box in boxes.items()
+                if box.right <= edge and not any(box.touches(b) for b in taken if b != own)]
         out.append(free[0] if free else "")
         taken += [boxes[free[0]]] if free else []
     return out

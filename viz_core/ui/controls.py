@@ -14,6 +14,7 @@ from viz_core.ui.hosted import limits
 from viz_core.ui.params import Choice, Fixed, Line, Live, Param, Switch, Upload, Whole
 from viz_core.ui.scene import Bench
 
+ROW = 3  # controls side by side
 FEW, ROOM = 5, 44  # as many options, and letters in them, stand side by side; more go into a list
 
 
@@ -88,10 +89,11 @@ def draw_all(params: tuple[Fixed, ...], lang: Lang, scope: str) -> dict[str, Any
         return {}
     out = {param.name: value_of(param) for param in params}
     asked = [param for param in params if _asked(param, out)]
-    columns = st.columns(min(len(asked), 3), gap="medium")
-    for i, param in enumerate(asked):
-        with columns[i % len(columns)]:
-            out[param.name] = draw(param, lang, scope)
+    for start in range(0, len(asked), ROW):  # row by row, so that a phone stacks them in their order
+        columns = st.columns(min(len(asked), ROW), gap="medium")
+        for param, column in zip(asked[start : start + ROW], columns, strict=False):
+            with column:
+                out[param.name] = draw(param, lang, scope)
     return out
 
 
