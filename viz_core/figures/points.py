@@ -24,7 +24,8 @@ from viz_core.figures.theme import Hue
 from viz_core.i18n import t
 
 SYMBOLS: dict[Hue, str] = {"A": "circle", "B": "square", "C": "diamond", "D": "triangle-up", "E": "cross", "F": "x"}
-SIDES = ("middle right", "top center", "bottom center", "middle left", "top right", "bottom right", "top left", "bottom left")
+SIDES = ("middle right", "top center", "bottom center", "middle left",
+         "top right", "bottom right", "top left", "bottom left")
 
 
 @dataclass(frozen=True, slots=True)

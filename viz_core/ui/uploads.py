@@ -43,12 +43,9 @@ def refused(param: str) -> Problem | None:
 
 
 def take(param: Upload, file: UploadedFile | None) -> None:
-    """Keep a file and put its digest into the link; a bad one changes nothing but what `refused` says."""
-    wrong = st.session_state.pop(REFUSED + param.name, None)
-    if file is None:
-        if wrong is None:  # the good one was taken away, not a bad one
-            st.session_state.pop(KEPT + param.name, None)
-            link.put(param.name, "", param.default)
+    """Keep a file and put its digest into the link; a bad one, or none, leaves the good one in use."""
+    st.session_state.pop(REFUSED + param.name, None)
+    if file is None:  # also what the widget says for a moment while one file replaces another
         return
     try:
         found = checked(param.check, file.name, file.getvalue())

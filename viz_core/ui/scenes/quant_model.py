@@ -14,8 +14,8 @@ MODEL = "bundled"  # its weights were never quantized before
 SHOWN = ("FP16", "Q8_0", "int8 row", "E4M3", "Q6_K", "Q5_K", "Q4_K", "Q4_0", "NF4", "NVFP4", "MXFP4", "int4 g64",
          "uint3 g64", "Q2_K", "uint2 g64")  # fmt: skip
 WHICH = Choice("model_format", SHOWN, "Q4_0")
-PLACE, TAIL = Whole("place", 0, 199, 40), 120  # the place in the texts; characters that are shown before it
-MEASURE = Choice("damage", ("kl", "added", "flips"), "kl")
+PLACE, TAIL = Whole("place", 0, 199, 40), 90  # the place in the texts; characters that are shown before it
+MEASURE = Choice("damage", ("kl", "added", "flips"), "kl", listed=True)
 
 
 def next_tokens(context: Context, found: NextToken, name: str) -> Plate:
