@@ -92,9 +92,11 @@ class Driver:
 
     def decode(self, request: Request, count: int) -> None:
         for _ in range(count):
-            if request.computed == request.length:
-                request.append(5000 + self.count * 50 + request.outputs)
-            if not self.manager.decode(request):
+            if request.computed < request.length:  # a sampled token that found no block waits for one
+                fits = self.manager.decode(request)
+            else:
+                fits = self.manager.append(request, 5000 + self.count * 50 + request.outputs)
+            if not fits:
                 return
 
     def free(self) -> list[int]:

@@ -45,8 +45,7 @@ def ours_manager() -> str:
         hit = manager.lookup(request)
         assert manager.allocate(request, request.length - hit.tokens, hit)
         for token in range(i * 1000 + PROMPT, i * 1000 + PROMPT + OUTPUT):
-            request.append(token)
-            assert manager.decode(request)
+            assert manager.append(request, token)
         live.append(request)
         if len(live) == LIVE:
             manager.free(live.pop(0))

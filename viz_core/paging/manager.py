@@ -26,18 +26,8 @@ class BlockManager:
     """Gives blocks to requests and takes them back; `log` receives every event when given."""
 
     __slots__ = (
-        "caching",
-        "config",
-        "copies",
-        "full_only",
-        "log",
-        "max_len",
-        "plain",
-        "pool",
-        "size",
-        "watermark",
-        "windows",
-    )
+        "caching", "config", "copies", "full_only", "log", "max_len", "plain", "pool", "size", "watermark", "windows",
+    )  # fmt: skip
 
     def __init__(self, config: PoolConfig, log: Log | None = None) -> None:
         self.config, self.log = config, log
@@ -52,6 +42,15 @@ class BlockManager:
     def lookup(self, request: Request) -> Hit:
         """The longest prefix of `request` that is in the cache; changes nothing."""
         return longest_hit(self.pool, request, self.size, self.windows) if self.caching else MISS
+
+    def append(self, request: Request, token: int) -> bool:
+        """A sampled token and its slot: `request.append` and `decode` in one call."""
+        request.tokens.append(token)
+        request.length += 1
+        if request.computed < request.quiet:
+            request.computed += 1
+            return True
+        return self.decode(request)
 
     def decode(self, request: Request) -> bool:
         """Slots for one more token: `allocate(request, 1)`, one comparison while the last block has room."""
@@ -80,7 +79,7 @@ class BlockManager:
             if request.given is None:
                 request.node = self.pool.chain.add(request.node, request.key(at, size))
             else:
-                (request.node,) = self._names(request, at, at + 1)
+                (request.node,) = request.extend_chain(self.pool.chain, at, at + 1, size)
             self.pool.commit_one(table[at], request.node)
             request.committed = at + 1
         request.quiet = min(room - (done < room), self.max_len)
@@ -169,7 +168,7 @@ class BlockManager:
         if first >= last:
             return
         pool, chain = self.pool, self.pool.chain
-        nodes = self._names(request, first, last)
+        nodes = request.extend_chain(chain, first, last, self.size)
         for group, table in enumerate(request.tables):
             if group:
                 for node in nodes:
@@ -182,15 +181,6 @@ class BlockManager:
             chain.hold(nodes[-1])
             chain.release(request.anchor)
             request.anchor = nodes[-1]
-
-    def _names(self, request: Request, first: int, last: int) -> Sequence[int]:
-        """The chain's nodes of full blocks `first` … `last` − 1, each with one more user: its block."""
-        known = request.given[first:last] if request.given else []
-        if first + len(known) == last:
-            return known
-        keys = request.keys(first + len(known), last, self.size)
-        more = self.pool.chain.extend(known[-1] if known else request.node, keys)
-        return [*known, *more] if known else more
 
     def _log_commits(self, request: Request, first: int, nodes: Sequence[int]) -> None:
         assert self.log is not None

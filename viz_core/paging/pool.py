@@ -8,7 +8,7 @@ blocks, KV connectors, metrics sampling.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from viz_core.paging.chain import HashChain
 from viz_core.paging.events import Log, Op
@@ -103,19 +103,23 @@ class BlockPool:
         policy puts it.
         """
         ref = self.ref
-        freed = []
-        for block in blocks:
-            left = ref[block] - 1
-            assert left >= 0, "a block was given back more often than it was taken"
-            ref[block] = left
-            if not left:
-                freed.append(block)
+        freed = [block for block in blocks if ref[block] == 1]
+        for block in freed:
+            ref[block] = 0
+        if len(freed) < len(blocks):
+            self._lower(set(blocks).difference(freed))
         if self.log is not None:
             for block in blocks:
                 self.log.add(Op.RELEASE, request, block)
         if freed:
             head, tail = self.policy.split(freed, self.tag)
             self._enqueue(head, tail, request)
+
+    def _lower(self, shared: Iterable[int]) -> None:
+        """One reference less for blocks that others hold too."""
+        for block in shared:
+            assert self.ref[block] > 1, "a block was given back more often than it was taken"
+            self.ref[block] -= 1
 
     def _enqueue(self, head: Sequence[int], tail: Sequence[int], request: int) -> None:
         if head:

@@ -9,7 +9,7 @@ from array import array
 from collections.abc import Iterable, Sequence
 
 from viz_core.i18n import Problem
-from viz_core.paging.chain import ROOT, Key, given_nodes
+from viz_core.paging.chain import ROOT, HashChain, Key, given_nodes
 
 TOKEN_LIMIT = 2**31
 
@@ -73,6 +73,14 @@ class Request:
             raw, width = self.tokens[first * size : last * size].tobytes(), 4 * size
             return [raw[at : at + width] for at in range(0, len(raw), width)]
         return [(self.name, at) for at in range(first, last)]
+
+    def extend_chain(self, chain: HashChain, first: int, last: int, size: int) -> Sequence[int]:
+        """The nodes of full blocks `first` … `last` − 1, below `node`; each gains a user: its block."""
+        known = self.given[first:last] if self.given else []
+        if first + len(known) == last:
+            return known
+        keys = self.keys(first + len(known), last, size)
+        return [*known, *chain.extend(known[-1], keys)] if known else chain.extend(self.node, keys)
 
     def key(self, block: int, size: int) -> Key:
         """`keys` of one block."""

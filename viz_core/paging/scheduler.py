@@ -79,9 +79,10 @@ class Scheduler:
     def _schedule_running(self, plan: StepPlan, threshold: int) -> int:
         """Tokens for the running requests in order; returns what is left of the budget."""
         budget, granted, max_len = self.config.max_num_batched_tokens, plan.granted, self.manager.max_len
-        at = 0
-        while at < len(self.running) and budget > 0:
-            request = self.running[at]
+        running, at = self.running, 0
+        count_running = len(running)
+        while at < count_running and budget > 0:
+            request = running[at]
             computed = request.computed
             count = request.length - computed
             if count == 1 and computed < request.quiet:
@@ -97,6 +98,7 @@ class Scheduler:
                 at += 1
                 continue
             fits, at, returned = self._make_room(request, count, at, plan)
+            count_running = len(running)
             budget += returned
             if fits:
                 granted[request.name] = count
