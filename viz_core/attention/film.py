@@ -39,6 +39,7 @@ def film(walk: Record, scene: Scene, most: int = MOST) -> Trace:
     t, tile = scene.tiling, walk.probe.query // scene.tiling.rows
     stage = Stage(t, scene.sram, visible(scene.bias, t), CODE_FA1 if scene.normalised else CODE_FA2)
     stage.build.value("attention.series.standard", scene.standard)
+    left = unvisited(walk, scene)
     error, folds = errors(walk, scene.want), {int(s): n for n, s in enumerate(walk.probe.steps)}
     columns = [c.tolist() for c in (walk.op, walk.tensor, walk.row, walk.col, walk.bytes, walk.flops)]
     for steps in grouped(walk, tile, most):
@@ -53,6 +54,8 @@ def film(walk: Record, scene: Scene, most: int = MOST) -> Trace:
         moved = stage.bytes - before
         if stage.visits - visits > 1:
             stage.close("several", first=visits + 1, last=stage.visits, bytes=moved)
+        elif stage.visits == visits and left:
+            stage.close("stopped", left=left, tiles=t.row_tiles * t.col_tiles, bytes=moved)
         elif stage.visits == visits:
             stage.close("end", bytes=moved)
         elif stage.skipped:
@@ -62,6 +65,14 @@ def film(walk: Record, scene: Scene, most: int = MOST) -> Trace:
         else:
             stage.close("fold", row=last[0], col=last[1], bytes=moved)
     return stage.build.build()
+
+
+def unvisited(walk: Record, scene: Scene) -> int:
+    """How many tiles that are not wholly masked the walk never came to."""
+    here = walk.is_op("fold") | walk.is_op("skip")
+    seen = visible(scene.bias, scene.tiling) > 0
+    seen[walk.row[here], walk.col[here]] = False
+    return int(seen.sum())
 
 
 def _numbers(stage: Stage, walk: Record, n: int, error: float) -> None:

@@ -29,6 +29,7 @@ BATCH = Choice("decode_batch", ("1", "8", "64", "256"), "1")
 GPU = Choice("gpu", tuple(g.id for g in GPUS), "a100")
 HEADS, KV_HEADS, D = 16, 2, 128  # one GPU's share of CodeLlama-34B, as Flash-Decoding was measured
 SMS = {"a100": 108, "h100": 132, "h200": 132, "b200": 148, "rtx4090": 128, "mi300x": 304}  # the makers' data sheets
+FULL = 0.8  # the share of SMs from which flash-attention's heuristic does not split
 PARTS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 46, 48, 54, 64, 96, 128)
 PUBLISHED = {"FlashAttention-2": 4592.2, "Flash-Decoding": 106.6}  # µs, A100, batch 1, 131,072 keys
 
@@ -53,12 +54,21 @@ def build(context: Context) -> View:
         ),
         proofs=(_proof(),),
         question=Question(guesses, 1, {"standard": units.size(plain)}),
-        facts={"sms": chosen.sms, "batch": batch, "parts": chosen.parts, "floor": f"{floor:.0f}"}
+        facts={"told": told(context, steps[0], chosen)}
+        | {"sms": chosen.sms, "batch": batch, "parts": chosen.parts, "floor": f"{floor:.0f}"}
         | {"blocks": steps[0].blocks, "tiled": units.count(tiled), "standard": units.count(plain)}
         | {"old": PUBLISHED["FlashAttention-2"], "new": PUBLISHED["Flash-Decoding"]},
         table=_table(steps, micro),
         code=(decode_step, split_kv),
     )
+
+
+def told(context: Context, alone: Decode, chosen: Decode) -> str:
+    """The message: whether the SMs are full without splitting, and whether the heuristic splits the keys."""
+    case = "split" if chosen.parts > 1 else "full" if alone.busy >= FULL else "one"
+    facts = {"blocks": alone.blocks, "sms": alone.sms, "parts": chosen.parts}
+    shares = {"alone": units.percent(alone.busy), "busy": units.percent(chosen.busy)}
+    return context.t(f"decode.{case}", **facts, **shares)
 
 
 def _curve(context: Context, steps: list[Decode], micro: list[float], chosen: int, floor: float) -> go.Figure:

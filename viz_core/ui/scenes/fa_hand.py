@@ -57,8 +57,8 @@ def trace(scores: list[float], values: list[float], rows: list[Row]) -> Trace:
             builder.write(weight[j], f"{math.exp(scores[j] - row.m_new):.2g}")
         for (name, _), x in zip(SERIES, (row.m_new, row.alpha, row.l_new, row.o_new, row.out), strict=True):
             builder.value(f"hand.{name}", x)
-        caption = "scene.flash_attention.hand.caption" if number else "scene.flash_attention.hand.first_caption"
-        builder.step(caption, tile=number, **told(row))
+        kind = "first_caption" if not number else "caption" if row.m_new > row.m_old else "same_caption"
+        builder.step(f"scene.flash_attention.hand.{kind}", tile=number, **told(row))
     out = f"{rows[-1].out:.4f}".replace("-", "−")
     builder.step("scene.flash_attention.hand.end_caption", o=signed(rows[-1].o_new), l=f"{rows[-1].l_new:.3f}", out=out)
     return builder.build()
@@ -70,17 +70,24 @@ def told(row: Row) -> dict[str, str]:
     return told | {name: f"{getattr(row, name):.3f}" for name in ("alpha", "l_old", "l_new")}
 
 
-def question(rows: list[Row]) -> Question | None:
+def question(context: Context, rows: list[Row]) -> Question | None:
     """What the second tile does to the first one's sums."""
     if len(rows) < 2:
         return None
-    row = rows[1]
-    options = (
-        f"1 / {len(rows)}",
-        f"e^({signed(row.m_old)} − {signed(row.m_new)}) = {row.alpha:.3f}",
-        f"{row.l_old:.3f}",
-    )
-    return Question(options, 1, {"old": signed(row.m_old), "new": signed(row.m_new)})
+    row, top = rows[1], max(rows[1].scores)
+    options, right = powers(row.m_old, top)
+    old, new = signed(row.m_old), signed(row.m_new)
+    why = context.t("hand.grows" if row.m_new > row.m_old else "hand.stays", old=old, new=new)
+    return Question(options, right, {"old": old, "top": signed(top), "alpha": f"{row.alpha:.3f}", "why": why})
+
+
+def powers(old: float, top: float) -> tuple[tuple[str, ...], int]:
+    """Three powers of e, smallest first, and which of them the sums so far are multiplied by."""
+    right, named = min(0.0, old - top), dict[str, float]()
+    for x in (right, 0.0, top - old, old - top, 1.0, -1.0):
+        named.setdefault(f"e^({x + 0.0:.4g})".replace("-", "−"), x)
+    options = sorted(list(named)[:3], key=named.__getitem__)
+    return tuple(options), options.index(next(iter(named)))
 
 
 def build(context: Context) -> View:
@@ -92,16 +99,14 @@ def build(context: Context) -> View:
     three_pass(tapes["three"])
     two_pass(tapes["two"])
     one_pass(tapes["one"], Tape(values))
-    film = trace(scores, values, rows)
     return View(
-        trace=film,
-        start=min(1, film.steps - 1),
+        trace=trace(scores, values, rows),
         numbers=tuple(
             Number(f"fa_passes_{name}", f"{tape.reads} / {tape.writes}", {"n": len(scores)})
             for name, tape in tapes.items()
         ),
         proofs=(by_hand_equals_softmax(scores, values, size),),
-        question=question(rows),
+        question=question(context, rows),
         table={
             "tile": list(range(len(rows))),
             "m": [r.m_new for r in rows],

@@ -32,6 +32,7 @@ def build(context: Context) -> View:
         facts={"standard": f"{gb['standard']:.3f}", "flash": f"{gb['flash']:.2f}", "stats": f"{stats:.2f}"}
         | {"n2": f"{sum(i.n2 for i in paper.STANDARD):g}", "nd": f"{sum(i.nd for i in paper.STANDARD):g}"}
         | {"flash_nd": f"{sum(i.nd for i in ledgers['flash']):g}", "block": block, "own": paper.BLOCK}
+        | {"own_gb": f"{sum(i.bytes for i in paper.flash()) / 1e9:.2f}"}
         | {"six": f"{paper.gflop(6):.0f}", "seven": f"{paper.gflop(7):.0f}", "older": printed.older_gb}
         | {"printed_six": printed.standard_gflop, "printed_seven": printed.flash_gflop}
         | {"more": f"{100 * (paper.gflop(7) / paper.gflop(6) - 1):.0f}"},

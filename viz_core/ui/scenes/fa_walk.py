@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from viz_core import units
 from viz_core.attention.bias import Bias, Floats
 from viz_core.attention.film import Scene as Film
-from viz_core.attention.film import film, signed
+from viz_core.attention.film import film, signed, unvisited
 from viz_core.attention.grouping import grouped
 from viz_core.attention.orders import ORDERS, Order, Tile, own, parse
 from viz_core.attention.record import Record, record
@@ -81,8 +81,10 @@ def build(context: Context) -> View:
     if drawn is not None:
         grid = order_grid(context.look, tiling.row_tiles, tiling.col_tiles, drawn, masked)
         plates.insert(0, Plate(grid, ("visit_tiles",)))
+    shot = Film(tiling, Sram(), bias, want.out[query], bill, rule is FA1)
+    left, tiles = unvisited(walk, shot), tiling.row_tiles * tiling.col_tiles
     return View(
-        trace=film(walk, Film(tiling, Sram(), bias, want.out[query], bill, rule is FA1)),
+        trace=film(walk, shot),
         start=start(walk, query // size),
         plates=tuple(plates),
         numbers=()
@@ -95,7 +97,8 @@ def build(context: Context) -> View:
         proofs=() if missing else (tiled_equals_dense(walk.end, q, k, v, bias),),
         notice=missing,
         table=probe_table(walk, tiling, (q, k), bias, want.out[query]),
-        facts={"n": len(q), "tile": size, "query": query}
+        facts={"n": len(q), "tile": size}
+        | {"told": context.t(f"walk.{'part' if left else 'whole'}", query=query, left=left, tiles=tiles)}
         | {"standard": units.size(bill), "tiled": units.size(moved), "least": units.size(least)},
         code=(tiled,),
     )

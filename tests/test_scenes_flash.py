@@ -1,0 +1,63 @@
+"""The FlashAttention page's scenes where their controls are moved: what is said stays true."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.scenes import context
+from viz_core.i18n import t
+from viz_core.ui.scene import View
+from viz_core.ui.scenes import fa_decode, fa_hand, fa_paper, fa_walk
+
+
+def last(view: View) -> str:
+    """The caption under the last frame."""
+    assert view.trace is not None
+    return view.trace.captions[view.trace.steps - 1].key
+
+
+@pytest.mark.parametrize(("batch", "said"), [("1", "parts of the keys"), ("64", "1 part."), ("256", "full without")])
+def test_decode_says_whether_splitting_helps(batch: str, said: str) -> None:
+    view = fa_decode.SCENE.build(context(fa_decode.SCENE, "en", decode_batch=batch))
+    told = str(view.facts["told"])
+    assert said in told and "1 parts" not in told
+
+
+@pytest.mark.parametrize(("block", "gb"), [("64", "15.70"), ("128", "8.19"), ("256", "4.43"), ("512", "2.55")])
+def test_the_paper_scene_says_the_bytes_of_the_chosen_tile(block: str, gb: str) -> None:
+    scene = fa_paper.SCENE
+    notes = t(f"{scene.table}.notes", "en", **scene.build(context(scene, "en", paper_tile=block)).facts)
+    assert f"**{gb}" in notes and "comes out with 256 keys a tile (4.43 GB)" in notes
+
+
+@pytest.mark.parametrize("text", ["", "0,0 0,1"])
+def test_an_order_that_stops_early_is_not_called_complete(text: str) -> None:
+    view = fa_walk.SCENE.build(context(fa_walk.SCENE, "en", visit="own", visit_tiles=text))
+    assert last(view) == "attention.walk.stopped" and "not visited" in str(view.facts["told"])
+
+
+@pytest.mark.parametrize("visit", ["fa1", "fa2", "snake", "random"])
+@pytest.mark.parametrize("kind", ["normal", "masked", "holes"])
+def test_a_whole_walk_leaves_no_tile(visit: str, kind: str) -> None:
+    view = fa_walk.SCENE.build(context(fa_walk.SCENE, "en", visit=visit, fa_input=kind))
+    assert last(view) == "attention.walk.end" and "not visited" not in str(view.facts["told"])
+
+
+@pytest.mark.parametrize(("scores", "kind"), [("1 3 2 5", "caption"), ("5 1 1 1", "same_caption")])
+def test_by_hand_a_maximum_that_stays_shrinks_nothing(scores: str, kind: str) -> None:
+    view = fa_hand.SCENE.build(context(fa_hand.SCENE, "en", scores=scores))
+    assert view.trace is not None and view.trace.captions[1].key == f"scene.flash_attention.hand.{kind}"
+
+
+def test_by_hand_the_question_comes_before_its_answer() -> None:
+    view = fa_hand.SCENE.build(context(fa_hand.SCENE, "en"))
+    assert view.start == 0 and view.question is not None
+    assert view.question.options == ("e^(−2)", "e^(0)", "e^(2)") and view.question.right == 0
+
+
+@pytest.mark.parametrize(("old", "top", "right"), [
+    (3, 5, "e^(−2)"), (5, 1, "e^(0)"), (5, 5, "e^(0)"), (-1000, 1000, "e^(−2000)"), (1, 2, "e^(−1)"),
+])  # fmt: skip
+def test_by_hand_three_different_powers(old: float, top: float, right: str) -> None:
+    options, index = fa_hand.powers(old, top)
+    assert len(set(options)) == 3 and options[index] == right
