@@ -13,6 +13,7 @@ from viz_core.paging.scenario_file import to_json
 from viz_core.proofs.paging import no_block_is_lost
 from viz_core.trace import Label
 from viz_core.ui.scene import Context, Download, Number, Plate, View
+from viz_core.ui.scenes.pa_counts import counted, sentence
 
 MOST_NAMED = 250
 
@@ -25,8 +26,9 @@ def shown(context: Context, scenario: Scenario, title: Label, name: str) -> View
     plates: tuple[Plate, ...] = ()
     if len(names) <= MOST_NAMED:
         plates = (Plate(occupancy(context.look, owners(recording), names)),)
+    runs: list[tuple[Label, Recording]] = [(context.t(f"option.policy.{scenario.policy}"), recording)]
     return View(
-        trace=film([(context.t(f"option.policy.{scenario.policy}"), recording)], title, scripted=bool(scenario.script)),
+        trace=counted(film(runs, title, scripted=bool(scenario.script)), runs),
         start=log.num_steps - 1 if scenario.script else int(metrics.blocks.argmax()),
         plates=plates,
         numbers=numbers(metrics),
@@ -36,6 +38,7 @@ def shown(context: Context, scenario: Scenario, title: Label, name: str) -> View
             "blocks": scenario.blocks,
             "size": scenario.block_size,
             "steps": log.num_steps,
+            "counts": sentence(context, recording),
         },
         table=table(metrics),
         downloads=(

@@ -12,6 +12,7 @@ from viz_core.proofs.paging import no_block_is_lost
 from viz_core.trace import Text
 from viz_core.ui.params import Choice
 from viz_core.ui.scene import Context, Number, Question, Scene, View
+from viz_core.ui.scenes.pa_counts import counted, sentence
 
 RULES = {  # code -> policy, prefix caching
     "fifo": ("seed-fifo", False),
@@ -48,13 +49,12 @@ def build(context: Context) -> View:
     runs = {name: recorded(name) for name in RULES}
     first, other = runs["fifo"], runs[code]
     names = {name: Text(f"option.other_policy.{name}") for name in RULES}
+    both = [(names["fifo"], first), (names[code], other)]
     waste = measure(first).waste
     held = int(waste.tokens[-1] + waste.reserved[-1] + waste.internal[-1])
     ended = next(event.step for event in first.log if event.op == Op.FINISH)
     return View(
-        trace=film(
-            [(names["fifo"], first), (names[code], other)], Text("scene.paged_attention.source.title"), scripted=True
-        ),
+        trace=counted(film(both, Text("scene.paged_attention.source.title"), scripted=True), both),
         start=ended,
         numbers=(
             Number("most_blocks", f"{int(measure(first).blocks.max())} / {SOURCE.blocks}"),
@@ -68,6 +68,7 @@ def build(context: Context) -> View:
             "used": int(waste.tokens[-1]),
             "held": held,
             "share": units.percent(waste.tokens[-1] / held),
+            "counts": sentence(context, first),
             **{f"d_{name}": " ".join(taken(each, "D")) for name, each in runs.items()},
         },
         table={

@@ -1,0 +1,83 @@
+"""The counters of a paged run: number series beside the cells of its film, and one sentence on the whole run.
+
+Every number is `paging.metrics`' own; a series that several runs have in common is drawn once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from viz_core import units
+from viz_core.paging.film import SERIES
+from viz_core.paging.metrics import Metrics, measure
+from viz_core.paging.run import Recording
+from viz_core.trace import Label, Series, Text, Trace
+from viz_core.ui.scene import Context
+
+Count = tuple[int, Callable[[Metrics], np.ndarray]]  # decimals, and the numbers, one a step
+MORE: dict[str, Count] = {
+    "paging.series.reserved": (0, lambda m: m.waste.reserved),
+    "paging.series.internal": (0, lambda m: m.waste.internal),
+    "paging.series.preemptions": (0, lambda m: m.preemptions),
+}
+COUNTS: dict[str, Count] = SERIES | MORE
+SHOWN = ("blocks", "slots", "waste", "reserved", "internal", "hit", "preemptions", "lost")
+WASTED = ("reserved", "internal")  # on one scale, so that they compare
+POOL = "paging.lane.pool"
+
+
+def counted(trace: Trace, runs: Sequence[tuple[Label, Recording]]) -> Trace:
+    """The film of `runs` with all their series that are not 0 throughout, and each pool's blocks over time."""
+    measured = [(name, measure(recording)) for name, recording in runs]
+    lanes = tuple(replace(lane, history=getattr(lane.label, "key", "") == POOL) for lane in trace.lanes)
+    series = [one for short in SHOWN for one in _series(short, measured, trace.steps)]
+    return replace(trace, lanes=lanes, series=tuple(series))
+
+
+def _series(short: str, measured: Sequence[tuple[Label, Metrics]], steps: int) -> list[Series]:
+    """One counter of all runs: once where they agree, else once a run under its name."""
+    key = f"paging.series.{short}"
+    places, of = COUNTS[key]
+    lines = [(name, _until(of(metrics), steps)) for name, metrics in measured]
+    if not any(any(line) for _, line in lines):
+        return []
+    if len({line for _, line in lines}) == 1:
+        return [_one(Text(key), short, places, lines[0][1])]
+    return [
+        _one(Text("paging.series_of", {"name": name, "series": Text(key)}), short, places, line) for name, line in lines
+    ]
+
+
+def _one(label: Label, short: str, places: int, line: tuple[float, ...]) -> Series:
+    """A series on the scale that the same counter of the other runs has."""
+    return Series(label, line, places, share="waste" if short in WASTED else short)
+
+
+def _until(values: np.ndarray, steps: int) -> tuple[float, ...]:
+    """A shorter run stays at its end."""
+    return tuple(float(value) for value in [*values, *[values[-1]] * (steps - len(values))])
+
+
+def sentence(context: Context, recording: Recording) -> str:
+    """Every counter of a run in one sentence: means over its steps, and the sums at its end."""
+    metrics, config = measure(recording), recording.config
+    waste = metrics.waste
+    means = {
+        "held": metrics.blocks, "tokens": waste.tokens, "reserved": waste.reserved,
+        "internal": waste.internal, "external": waste.external,
+    }  # fmt: skip
+    return context.t(
+        "paging.counts",
+        steps=len(metrics.blocks),
+        blocks=config.usable,
+        slots=config.usable * config.block_size,
+        hit=int(metrics.hit[-1]),
+        queried=int(metrics.queried[-1]),
+        rate=units.percent(float(metrics.hit_rate[-1])),
+        preemptions=int(metrics.preemptions[-1]),
+        lost=int(metrics.lost[-1]),
+        **{name: f"{float(values.mean()):.1f}" for name, values in means.items()},
+    )
