@@ -11,7 +11,7 @@ from viz_core.i18n import Lang, has, t
 from viz_core.model.notes import shown
 from viz_core.ui import link, uploads
 from viz_core.ui.hosted import limits
-from viz_core.ui.params import Choice, Fixed, Line, Live, Param, Switch, Upload, Whole
+from viz_core.ui.params import Amount, Choice, Fixed, Line, Live, Param, Part, Switch, Upload, Whole
 from viz_core.ui.scene import Bench
 
 ROW = 3  # controls side by side
@@ -56,6 +56,12 @@ def _upload(param: Upload, lang: Lang, key: str) -> None:
         st.text(t("shell.upload_kept", lang, name=shown(kept.name)))
 
 
+def _common(name: str, lang: Lang, key: str) -> dict[str, Any]:
+    """What every widget gets: its label, its help where there is one, its key."""
+    label, help_key = f"control.{name}", f"control.{name}_help"
+    return {"label": t(label, lang), "key": key, "help": t(help_key, lang) if has(help_key) else None}
+
+
 def draw(param: Fixed, lang: Lang, scope: str) -> Any:
     """One control; its new value is in the link before the scene runs again."""
     key = f"{scope}.{param.name}"
@@ -63,11 +69,7 @@ def draw(param: Fixed, lang: Lang, scope: str) -> Any:
         _upload(param, lang, key)
         return value_of(param)
     st.session_state[key] = value_of(param)
-    name = f"control.{param.name}"
-    common: dict[str, Any] = {
-        "label": t(name, lang), "key": key, "on_change": _keep, "args": (param, key),
-        "help": t(f"{name}_help", lang) if has(f"{name}_help") else None,
-    }
+    common = _common(param.name, lang, key) | {"on_change": _keep, "args": (param, key)}
     match param:
         case Choice():
             _choice(param, lang, common)
@@ -83,18 +85,48 @@ def draw(param: Fixed, lang: Lang, scope: str) -> Any:
     return value_of(param)
 
 
-def draw_all(params: tuple[Fixed, ...], lang: Lang, scope: str) -> dict[str, Any]:
-    """All controls of a scene, side by side where there is room, as {name: value}."""
-    if not params:
-        return {}
+def _write(part: Part, key: str) -> None:
+    """Put the new value into the text."""
+    line = part.line
+    link.put(line.name, part.write(value_of(line), st.session_state[key])[: line.longest], line.default)
+
+
+def draw_part(part: Part, lang: Lang, scope: str) -> None:
+    """A control of a part of a text, as the text has it now."""
+    control, value = part.control, part.read(value_of(part.line))
+    key = f"{scope}.part.{control.name}"
+    st.session_state[key] = control.default if value is None else value
+    common = _common(control.name, lang, key) | {
+        "on_change": _write, "args": (part, key), "disabled": value is None,
+    }  # fmt: skip
+    match control:
+        case Choice():
+            _choice(control, lang, common)
+        case Switch():
+            st.toggle(**common)
+        case Amount():
+            st.number_input(step=control.step, format="%g" if isinstance(control.step, float) else None, **common)
+
+
+def draw_all(params: tuple[Fixed, ...], lang: Lang, scope: str, parts: tuple[Part, ...] = ()) -> dict[str, Any]:
+    """All controls of a scene, side by side where there is room, as {name: value}; a long text in full width."""
     out = {param.name: value_of(param) for param in params}
     asked = [param for param in params if _asked(param, out)]
-    for start in range(0, len(asked), ROW):  # row by row, so that a phone stacks them in their order
-        columns = st.columns(min(len(asked), ROW), gap="medium")
-        for param, column in zip(asked[start : start + ROW], columns, strict=False):
+    beside: list[Fixed | Part] = [param for param in asked if not _long(param)]
+    beside += parts
+    for start in range(0, len(beside), ROW):  # row by row, so that a phone stacks them in their order
+        columns = st.columns(min(len(beside), ROW), gap="medium")
+        for param, column in zip(beside[start : start + ROW], columns, strict=False):
             with column:
-                out[param.name] = draw(param, lang, scope)
-    return out
+                if isinstance(param, Part):
+                    draw_part(param, lang, scope)
+                else:
+                    out[param.name] = draw(param, lang, scope)
+    return out | {param.name: draw(param, lang, scope) for param in asked if _long(param)}
+
+
+def _long(param: Fixed) -> bool:
+    return isinstance(param, Line) and param.rows > 1
 
 
 def _asked(param: Fixed, values: Mapping[str, Any]) -> bool:

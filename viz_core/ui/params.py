@@ -86,6 +86,29 @@ class Upload:
 
 
 @dataclass(frozen=True, slots=True)
+class Amount:
+    """A number as it is typed, without bounds: who reads it says what is wrong with it."""
+
+    name: str
+    default: int | float
+    step: int | float = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A control of one part of a text control, `line`: the text alone holds the value.
+
+    `read(text)` is None where the text has no such part to set; then the control rests. `write(text, value)` is the
+    text with the new value in it; None stands for an emptied control.
+    """
+
+    control: Choice | Switch | Amount
+    line: Line
+    read: Callable[[str], Any]
+    write: Callable[[str, Any], str]
+
+
+@dataclass(frozen=True, slots=True)
 class Live:
     """A control whose bounds depend on the workbench (a layer of the loaded model, say): `of(bench)` makes it."""
 

@@ -22,7 +22,7 @@ def body(scene: Scene, lang: Lang, bench: Bench) -> None:
     """Everything below the heading, in one fragment: a control reruns only this."""
     above, numbers, proofs = st.container(), st.container(), st.container(key="proofs", gap="small")
     params = controls.fixed(scene.params, bench)
-    values = controls.draw_all(params, lang, scene.table)
+    values = controls.draw_all(params, lang, scene.table, scene.parts)
     context = Context(_look(lang), bench, values)
     with above:
         view = _built(scene, context)

@@ -14,7 +14,7 @@ from viz_core.figures.layout import Look, alt_text
 from viz_core.i18n import Lang, t
 from viz_core.proofs import Proof
 from viz_core.trace import Trace
-from viz_core.ui.params import Param
+from viz_core.ui.params import Param, Part
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -125,6 +125,7 @@ class Scene:
     build: Callable[[Context], View]
     params: tuple[Param, ...] = ()
     bench: bool = False  # whether it depends on the workbench's model and prompt
+    parts: tuple[Part, ...] = ()  # controls that write into one of `params`
 
     @property
     def table(self) -> str:

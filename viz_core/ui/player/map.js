@@ -1,4 +1,5 @@
 // A lane over all steps: time to the right as in the series, its cells downwards, each in the hue of its owner.
+// What comes after the step is left out, for a reader who is asked to predict it.
 
 import { HELD, SOLID, node } from "./cells.js";
 import { Timed } from "./lines.js";
@@ -54,11 +55,13 @@ export class History extends Timed {
     const box = (from, to, row) =>
       `M${edge(from).toFixed(1)} ${(row * high).toFixed(2)}H${edge(to).toFixed(1)}v${(high - gap).toFixed(2)}H${edge(from).toFixed(1)}Z`;
     node("path", { class: "frame", d: `M4 0H${w - 4}V${h}H4Z` }, plot);
-    for (const [hue, d] of paths(film, lane, rows, columns, box)) node("path", { class: `owned h${((hue - 1) % 6) + 1}`, d }, plot);
+    this.past = node("svg", { width: 0, height: h, class: "fill" }, plot);
+    for (const [hue, d] of paths(film, lane, rows, columns, box)) node("path", { class: `owned h${((hue - 1) % 6) + 1}`, d }, this.past);
     this.cursor = node("path", { class: "now", d: `M0 -3V${h + 3}` }, plot);
   }
 
   draw(step) {
     this.cursor.setAttribute("transform", `translate(${this.x(step)} 0)`);
+    this.past.setAttribute("width", this.x(Math.min(step + 0.5, this.film.steps - 1)));
   }
 }

@@ -14,7 +14,7 @@ from viz_core import units
 from viz_core.paging.film import SERIES
 from viz_core.paging.metrics import Metrics, measure
 from viz_core.paging.run import Recording
-from viz_core.trace import Label, Series, Text, Trace
+from viz_core.trace import Label, Lane, Series, Text, Trace
 from viz_core.ui.scene import Context
 
 Count = tuple[int, Callable[[Metrics], np.ndarray]]  # decimals, and the numbers, one a step
@@ -32,9 +32,17 @@ POOL = "paging.lane.pool"
 def counted(trace: Trace, runs: Sequence[tuple[Label, Recording]]) -> Trace:
     """The film of `runs` with all their series that are not 0 throughout, and each pool's blocks over time."""
     measured = [(name, measure(recording)) for name, recording in runs]
-    lanes = tuple(replace(lane, history=getattr(lane.label, "key", "") == POOL) for lane in trace.lanes)
+    lanes = tuple(_over_time(lane, len(runs) > 1) for lane in trace.lanes)
     series = [one for short in SHOWN for one in _series(short, measured, trace.steps)]
     return replace(trace, lanes=lanes, series=tuple(series))
+
+
+def _over_time(lane: Lane, named: bool) -> Lane:
+    """A pool with its map over all steps, named after its run where there are several; other lanes as they are."""
+    label = lane.label
+    if not isinstance(label, Text) or label.key != POOL:
+        return lane
+    return replace(lane, history=True, label=Text("paging.lane.pool_of", label.params) if named else label)
 
 
 def _series(short: str, measured: Sequence[tuple[Label, Metrics]], steps: int) -> list[Series]:
@@ -53,7 +61,7 @@ def _series(short: str, measured: Sequence[tuple[Label, Metrics]], steps: int) -
 
 def _one(label: Label, short: str, places: int, line: tuple[float, ...]) -> Series:
     """A series on the scale that the same counter of the other runs has."""
-    return Series(label, line, places, share="waste" if short in WASTED else short)
+    return Series(label, line, places, share="wasted" if short in WASTED else short)
 
 
 def _until(values: np.ndarray, steps: int) -> tuple[float, ...]:

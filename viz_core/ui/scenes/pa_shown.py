@@ -1,36 +1,46 @@
-"""What every scene of one paged run shares: its film, its chart of owners over time, its numbers, its downloads."""
+"""What every scene of one paged run shares: its film, its charts over time, its numbers, its downloads."""
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+import numpy as np
+import plotly.graph_objects as go
+
 from viz_core import units
+from viz_core.figures.areas import Band, areas
+from viz_core.figures.layout import Look
 from viz_core.figures.occupancy import occupancy
+from viz_core.figures.scales import Scale
+from viz_core.figures.theme import HUES
+from viz_core.i18n import t
 from viz_core.paging.film import film, owners, requests_of
 from viz_core.paging.log_file import dump_lines
-from viz_core.paging.metrics import Metrics, measure
+from viz_core.paging.metrics import Metrics, Waste, measure
 from viz_core.paging.run import Recording, run
 from viz_core.paging.scenario import Scenario
 from viz_core.paging.scenario_file import to_json
+from viz_core.paging.workloads import PARTS
 from viz_core.proofs.paging import no_block_is_lost
 from viz_core.trace import Label
 from viz_core.ui.scene import Context, Download, Number, Plate, View
 from viz_core.ui.scenes.pa_counts import counted, sentence
 
 MOST_NAMED = 250
+MOST_POINTS = 1000
+HEIGHT = 280  # px, that of the areas beside it
 
 
 def shown(context: Context, scenario: Scenario, title: Label, name: str) -> View:
     """One scenario, run and shown; `facts` hold its policy and its sums."""
     recording = run(scenario)
     metrics, log = measure(recording), recording.log
-    names = requests_of(log)
-    plates: tuple[Plate, ...] = ()
-    if len(names) <= MOST_NAMED:
-        plates = (Plate(occupancy(context.look, owners(recording), names)),)
     runs: list[tuple[Label, Recording]] = [(context.t(f"option.policy.{scenario.policy}"), recording)]
     return View(
         trace=counted(film(runs, title, scripted=bool(scenario.script)), runs),
         start=log.num_steps - 1 if scenario.script else int(metrics.blocks.argmax()),
-        plates=plates,
+        plates=plates(context, recording, metrics),
+        beside=True,
         numbers=numbers(metrics),
         proofs=(no_block_is_lost(recording),),
         facts={
@@ -46,6 +56,35 @@ def shown(context: Context, scenario: Scenario, title: Label, name: str) -> View
             Download(f"{name}.log.jsonl", "application/jsonl", lambda: log_bytes(recording)),
         ),
     )
+
+
+def plates(context: Context, recording: Recording, metrics: Metrics) -> tuple[Plate, ...]:
+    """Over the steps: what the pool's slots hold, and who holds each block where there are names enough."""
+    look = context.look if context.look.phone else replace(context.look, width=context.look.width // 2)
+    names = requests_of(recording.log)
+    use = Plate(use_of_slots(look, metrics.waste))
+    if len(names) > MOST_NAMED:
+        return (use,)
+    return use, Plate(occupancy(look, owners(recording), names, height=HEIGHT))
+
+
+def use_of_slots(look: Look, waste: Waste) -> go.Figure:
+    """The pool's slots at each step by what they hold, up to all of them: what stays empty above the bands is free.
+
+    Of a long run every k-th step is shown, which the axis says.
+    """
+    steps = len(waste.tokens)
+    pool = int(sum(getattr(waste, part)[0] for part in PARTS))
+    every = -(-steps // MOST_POINTS)
+    sizes = {part: getattr(waste, part)[::every] for part in PARTS}
+    bands = [
+        Band(t(f"paging.part.{part}", look.lang), sizes[part], hue)
+        for part, hue in zip(PARTS, HUES, strict=False)
+        if part != "idle" and sizes[part].any()
+    ]
+    title = t("figure.step_axis", look.lang) if every == 1 else t("figure.step_axis_thinned", look.lang, every=every)
+    slots = Scale(t("paging.slots_axis", look.lang), range=(0, pool))
+    return areas(look, np.arange(0, steps, every), bands, Scale(title, range=(0, max(1, steps - 1))), slots)
 
 
 def log_bytes(recording: Recording) -> bytes:

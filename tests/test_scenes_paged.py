@@ -1,0 +1,190 @@
+"""The PagedAttention scenes: counters are the metrics' own, and the knobs and the JSON text are one thing."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from tests.scenes import context
+from tests.source import ROOT
+from viz_core.figures.layout import Look
+from viz_core.i18n import Problem
+from viz_core.paging.film import film
+from viz_core.paging.metrics import measure
+from viz_core.paging.policies import POLICIES
+from viz_core.paging.presets import PRESETS, SOURCE, under
+from viz_core.paging.run import run
+from viz_core.paging.scenario_file import from_json, to_json
+from viz_core.trace import Text
+from viz_core.ui.scenes.pa_counts import counted
+from viz_core.ui.scenes.pa_knobs import knobs, spread
+from viz_core.ui.scenes.pa_own import SCENE, TEXT
+from viz_core.ui.scenes.pa_shown import use_of_slots
+
+PARTS = {part.control.name: part for part in knobs(TEXT)}
+
+
+def lines(trace: object) -> dict[str, tuple[float, ...]]:
+    """A trace's series by key; those of one run by the run's name as well."""
+    found = {}
+    for one in trace.series:  # type: ignore[attr-defined]
+        label = one.label
+        inner = label.params.get("series")
+        found[f"{label.params['name']} {inner.key}" if inner else label.key] = one.values
+    return found
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_series_and_bands_are_the_metrics(name: str) -> None:
+    recording = run(PRESETS[name])
+    metrics, runs = measure(recording), [("it", recording)]
+    trace = counted(film(runs, name, scripted=bool(PRESETS[name].script)), runs)
+    waste = metrics.waste
+    want = {
+        "blocks": metrics.blocks, "slots": waste.tokens, "reserved": waste.reserved, "internal": waste.internal,
+        "preemptions": metrics.preemptions, "lost": metrics.lost, "hit": 100 * metrics.hit_rate,
+    }  # fmt: skip
+    got = lines(trace)
+    for short, values in want.items():
+        if np.any(values):
+            assert np.allclose(got[f"paging.series.{short}"], values)
+        else:
+            assert f"paging.series.{short}" not in got
+    assert [lane.history for lane in trace.lanes] == [
+        isinstance(lane.label, Text) and lane.label.key == "paging.lane.pool" for lane in trace.lanes
+    ]
+    figure = use_of_slots(Look(), waste)
+    held = np.sum([band.y for band in figure.data], axis=0)
+    slots = PRESETS[name].blocks * PRESETS[name].block_size
+    assert np.array_equal(held, slots - waste.idle) and list(figure.layout.yaxis.range) == [0, slots]
+
+
+def test_two_runs_share_what_they_agree_on() -> None:
+    """Else each has its own line, and a shorter run stays at its end."""
+    apart = [("shared", run(PRESETS["shared_prompt"])), ("alone", run(under(PRESETS["shared_prompt"], "seed-fifo")))]
+    got = lines(counted(film(apart, "", scripted=False), apart))
+    steps = max(recording.log.num_steps for _, recording in apart)
+    for name, recording in apart:
+        blocks = measure(recording).blocks
+        line = got[f"{name} paging.series.blocks"]
+        assert len(line) == steps
+        assert list(line) == [*blocks, *[blocks[-1]] * (steps - len(blocks))]
+    alike = [("fifo", run(SOURCE)), ("stack", run(under(SOURCE, "early-vllm")))]
+    both = lines(counted(film(alike, "", scripted=True), alike))
+    assert list(both["paging.series.blocks"]) == list(measure(alike[0][1]).blocks)
+
+
+def without(data: dict[str, object], field: str) -> dict[str, object]:
+    return {k: v for k, v in data.items() if k not in (field, "scheduler")}
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_a_knob_changes_its_field_and_nothing_else(preset: str) -> None:
+    text = spread(to_json(PRESETS[preset]))
+    before = json.loads(text)
+    new = {
+        "blocks": 40, "block_size": 8, "policy": "vllm-classic", "caching": False, "watermark": 0.25,
+        "max_num_batched_tokens": 7, "max_num_seqs": 1, "scheduler_order": "priority",
+        "enable_chunked_prefill": False, "long_prefill_token_threshold": 3,
+    }  # fmt: skip
+    assert new.keys() | {"start_from"} == PARTS.keys()
+    for name, value in new.items():
+        part, field = PARTS[name], name.removeprefix("scheduler_")
+        if part.read(text) is None:  # the scheduler does not see a script
+            assert PRESETS[preset].script and part.write(text, value) == text
+            continue
+        after = part.write(text, value)
+        assert part.read(after) == value
+        data = json.loads(after)
+        where = data["scheduler"] if field in data.get("scheduler", {}) else data
+        assert where.pop(field, value) == value
+        assert without(data, field) == without(before, field)
+        assert without(data.get("scheduler", {}), field) == without(before.get("scheduler", {}), field)
+
+
+def test_every_knob_reaches_the_scenario() -> None:
+    text = TEXT.default
+    for name, value in (("max_num_seqs", 2), ("watermark", 0.1), ("policy", "vllm-classic"), ("blocks", 12)):
+        text = PARTS[name].write(text, value)
+    scenario = from_json(text)
+    assert (scenario.blocks, scenario.policy, scenario.watermark) == (12, "vllm-classic", 0.1)
+    assert scenario.scheduler.max_num_seqs == 2
+
+
+def test_the_default_value_leaves_the_text() -> None:
+    text = PARTS["max_num_seqs"].write(TEXT.default, 128)
+    assert "max_num_seqs" not in text and PARTS["max_num_seqs"].read(text) == 128
+    assert "blocks" not in json.loads(PARTS["blocks"].write(text, None)), "an emptied control leaves no field behind"
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_a_ready_scenario_is_written_whole(name: str) -> None:
+    text = PARTS["start_from"].write("{broken", name)
+    assert from_json(text) == PRESETS[name] and PARTS["start_from"].read(text) == name
+    assert PARTS["start_from"].read(text + " ") == "changed" and PARTS["start_from"].write(text, "changed") == text
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", "3", "null", "[" * 100_000, '{"scheduler": 3, "requests": [1]}'])
+def test_a_broken_text_rests_the_knobs(text: str) -> None:
+    for part in knobs(TEXT)[1:]:
+        if part.control.name in ("max_num_seqs", "scheduler_order") or text[:2] != '{"':
+            assert part.read(text) is None and part.write(text, 1) == text
+
+
+@pytest.mark.parametrize("value", [0, -1, 10**9, 2.5])
+@pytest.mark.parametrize("name", ["blocks", "block_size", "max_num_seqs", "max_num_batched_tokens"])
+def test_a_bad_value_gets_a_sentence(name: str, value: float) -> None:
+    if name.startswith("max") and value == 10**9:
+        value = 10**12
+    with pytest.raises(Problem) as caught:
+        SCENE.build(context(SCENE, "en", scenario=PARTS[name].write(TEXT.default, value)))
+    assert caught.value.text("en") and caught.value.text("zh")
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+def test_a_policy_without_a_cache_asks_to_switch_it_off(policy: str) -> None:
+    text = PARTS["policy"].write(TEXT.default, policy)
+    if POLICIES[policy].caches:
+        assert SCENE.build(context(SCENE, "en", scenario=text)).trace
+        return
+    with pytest.raises(Problem, match="no prefix cache"):
+        SCENE.build(context(SCENE, "en", scenario=text))
+    assert SCENE.build(context(SCENE, "en", scenario=PARTS["caching"].write(text, False))).trace
+
+
+def test_odd_types_in_the_text_rest_the_control() -> None:
+    text = json.dumps({"blocks": "9", "block_size": True, "policy": 3, "caching": "yes", "watermark": "much"})
+    assert all(PARTS[name].read(text) is None for name in ("blocks", "block_size", "policy", "caching", "watermark"))
+    assert PARTS["blocks"].read(json.dumps({"blocks": 2**60})) is None
+    assert PARTS["watermark"].read(json.dumps({"watermark": 0})) == 0.0
+
+
+def opened_own() -> AppTest:
+    """The reader's own scenario, as a link opens it."""
+    at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
+    at.query_params.update({"lang": "en", "scene": "own"})
+    at.switch_page("pages/paged_attention.py")
+    return at.run()
+
+
+def test_knobs_write_the_text_on_the_page() -> None:
+    """A moved control changes the JSON and the link; a bad one gets a sentence and the last good run stays."""
+    at, scope = opened_own(), f"{SCENE.table}.part"
+    at.number_input(key=f"{scope}.max_num_seqs").set_value(2).run()
+    text = at.text_area(key=f"{SCENE.table}.scenario").value
+    assert json.loads(text)["scheduler"]["max_num_seqs"] == 2 and not at.warning
+    numbers = [metric.value for metric in at.metric]
+    at.number_input(key=f"{scope}.blocks").set_value(0).run()
+    assert not at.exception and len(at.warning) == 1
+    assert at.number_input(key=f"{scope}.blocks").value == 0
+    assert [metric.value for metric in at.metric] == numbers, "the last good scenario stays"
+    at.number_input(key=f"{scope}.blocks").set_value(30).run()
+    assert not at.warning and [metric.value for metric in at.metric] != numbers
+    at.text_area(key=f"{SCENE.table}.scenario").set_value("{").run()
+    assert not at.exception and len(at.warning) == 1 and at.number_input(key=f"{scope}.blocks").disabled
+    at.selectbox(key=f"{scope}.start_from").set_value("source").run()
+    assert not at.warning and at.number_input(key=f"{scope}.max_num_seqs").disabled
+    assert from_json(at.text_area(key=f"{SCENE.table}.scenario").value) == SOURCE
