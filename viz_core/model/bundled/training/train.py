@@ -16,8 +16,9 @@ Three phases, planned by wall clock because a shared machine's speed cannot be k
 3. ``long``: the last ``--long`` of the time uses rows of 512, so that the model learns positions up to its context.
 
 An earlier trial (Muon rate 0.02, weight decay 0.02, AdamW beta2 0.95, all piece lengths equally often) did not copy
-within 10.9 M tokens: the residual stream had grown to 600 times the embedding (rms 78 against 0.13). Which of the changes
-mattered was not isolated. English fell faster at the higher rate (1.50 bits a byte after 8.6 M tokens, here 1.63).
+within 10.9 M tokens: the residual stream had grown to 600 times the embedding (rms 78 against 0.13). Which of the
+changes mattered was not isolated. English fell faster at the higher rate (1.50 bits a byte after 8.6 M tokens, here
+1.63).
 
 The run can be stopped and resumed: checkpoint.pt holds weights, their moving average, both optimisers and the
 clock. A file named ``deadline`` in the run folder (same form as the argument) moves the deadline while the run goes
