@@ -183,7 +183,13 @@ def test_formats_like_the_stored_one_are_not_ranked(monkeypatch: pytest.MonkeyPa
     assert view.table is not None and view.notice is not None and "Q4_1" in view.notice
     left = set(view.table["format"])
     assert not left & {"Q4_0", "Q4_1", "NF4", "MXFP4", "int4 g64", "Q4_K"} and {"Q8_0", "Q2_K", "Q6_K"} <= left
-    assert ranked("Q4_1", None) and quantizing_data.before(Data("ffn_in")) is None
+    block, groups, plain = (next(s for s in SCENES if s.id == name) for name in ("block", "groups", "histogram"))
+    assert block.build(context(block, "en", source="model")).plates[0].alt.count(" dB") == 1, "int8 alone"
+    again = groups.build(context(groups, "en", source="model"))
+    assert [n.value for n in again.numbers] == [n.value for n in groups.build(context(groups, "en")).numbers]
+    assert "MiniLM" in (again.notice or "")
+    assert not [n for n in plain.build(context(plain, "en", source="model")).numbers if n.key == "quant_sqnr"]
+    assert ranked("Q4_1", None) and quantizing_data.stored_as(Data("ffn_in")) is None
 
 
 def test_a_bad_file_leaves_the_good_one(upload: Any) -> None:

@@ -140,7 +140,7 @@ def seen(data: Data) -> Looked:
     return found
 
 
-def before(data: Data) -> Before | None:
+def stored_as(data: Data) -> Before | None:
     """The format of few bits that the tensor was in before, if it was."""
     if data.source == "model":
         return _stored(data.where)
@@ -169,14 +169,19 @@ def ranked(name: str, stored: Before | None) -> bool:
     return stored is None or abs(FORMATS[name].code_bits - stored.bits) >= 1
 
 
-def notice(context: Context) -> str | None:
-    """What is to be said of the tensor: that it was quantized before, what was not finite, cut off or converted."""
+def notice(context: Context, instead: bool = False) -> str | None:
+    """What is to be said of the tensor: that it was quantized before, what was not finite, cut off or converted.
+
+    `instead` says that a sample is drawn in its place.
+    """
     data, out = chosen(context), []
-    found, stored = seen(data), before(data)
+    found, stored = seen(data), stored_as(data)
     if context.values["source"] == "upload" and data.source != "upload":
         out.append(context.t("quant.no_file"))
     if stored is not None:
         out.append(context.t("quant.requantized", type=stored.name, bits=f"{stored.bits:g}"))
+    if instead:
+        out.append(context.t("quant.instead"))
     if found.nan or found.infinite:
         out.append(context.t("quant.not_finite", nan=units.count(found.nan), infinite=units.count(found.infinite)))
     if found.dtype.lower() not in ("float32", "f32") and stored is None:

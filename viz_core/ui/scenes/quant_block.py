@@ -17,7 +17,7 @@ from viz_core.quantizers.snap import snapped
 from viz_core.ui import quantizing
 from viz_core.ui.params import Choice
 from viz_core.ui.quantizing import BLOCK, Pair
-from viz_core.ui.quantizing_data import DATA, chosen, notice
+from viz_core.ui.quantizing_data import DATA, chosen, notice, ranked, stored_as
 from viz_core.ui.scene import Context, Number, Plate, Question, Scene, View
 
 FIRST = ("int8 row", "Q4_0", "NF4")
@@ -48,11 +48,19 @@ def left(pair: Pair, at: int) -> int:
     return int(pair.after.layout.lengths()[block]) - start
 
 
+def decibels(context: Context, pair: Pair) -> float | None:
+    """SQNR of the whole tensor; None for a format that may not be ranked on it."""
+    if not ranked(pair.name, stored_as(chosen(context))):
+        return None
+    return errors(pair.before, pair.after.values).sqnr
+
+
 def line(context: Context, pair: Pair, at: int, count: int, k: int) -> Line:
     """One format's number line with `count` values."""
     number, start = place(pair, at)
     block, shown = snapped(pair.before, pair.after, number), slice(start, start + count)
-    remark = f"{pair.after.bits_per_weight:.3g} bit · {units.decibels(errors(pair.before, pair.after.values).sqnr)}"
+    remark, sqnr = f"{pair.after.bits_per_weight:.3g} bit", decibels(context, pair)
+    remark += "" if sqnr is None else f" · {units.decibels(sqnr)}"
     hovers = tuple(context.t("scene.quantization.block.hover", code=block.codes[shown][i],
                              formula=block.formula(start + i),
                              error=short(block.error[shown][i])) for i in range(count))
@@ -68,8 +76,8 @@ def build(context: Context) -> View:
         raise Problem("quantizers_small", values=quantizing.tensor(data).size, least=32)
     at = context.values["block"] * PER % min(p.before.size for p in pairs)
     count = min(SHOWN, *(left(p, at) for p in pairs))
-    before = pairs[0].before.reshape(-1)[at : at + count]
-    figure = slides(context.look, before, [line(context, p, at, count, k) for k, p in enumerate(pairs)],
+    values = pairs[0].before.reshape(-1)[at : at + count]
+    figure = slides(context.look, values, [line(context, p, at, count, k) for k, p in enumerate(pairs)],
                     Scale(context.t("quant.value")))
     first = next((p for p in three if p.name == "Q4_0"), pairs[0])
     block = snapped(first.before, first.after, place(first, at % first.before.size)[0])
@@ -84,7 +92,7 @@ def build(context: Context) -> View:
                "int8": f"{three[0].after.bits_per_weight:.4g}", "n": pairs[0].before.size},
         table={"format": [p.name for p in pairs],
                "bits a weight": [round(p.after.bits_per_weight, 4) for p in pairs],
-               "SQNR dB": [round(errors(p.before, p.after.values).sqnr, 2) for p in pairs]},
+               "SQNR dB": [decibels(context, p) for p in pairs]},
     )
 
 

@@ -8,7 +8,7 @@ from viz_core.figures.scales import Scale
 from viz_core.ui import quantizing
 from viz_core.ui.params import Choice
 from viz_core.ui.quantizing import SIZES
-from viz_core.ui.quantizing_data import DATA, chosen, notice
+from viz_core.ui.quantizing_data import DATA, SOURCE, Data, chosen, notice, ranked, stored_as
 from viz_core.ui.scene import Context, Number, Plate, Scene, View
 
 SIZE = Choice("group", tuple(str(size) for size in SIZES), "64")
@@ -17,8 +17,11 @@ NAMES = {"int4": "int4", "uint4": "uint4", "NF4": "NF4", "FP4": "FP4"}
 
 def build(context: Context) -> View:
     """SQNR against true bits for four 4-bit kinds; the marked size is named."""
-    size = int(context.values["group"])
-    found, at = quantizing.by_block(chosen(context)), SIZES.index(int(context.values["group"]))
+    size, data = int(context.values["group"]), chosen(context)
+    instead = not ranked("Q4_0", stored_as(data))  # four-bit kinds are not measured against a four-bit grid
+    if instead:
+        data = Data(SOURCE.default)
+    found, at = quantizing.by_block(data), SIZES.index(int(context.values["group"]))
     lines = [Curve(NAMES[kind], [row.bits for row in rows[::-1]], [row.errors.sqnr for row in rows[::-1]], points=True,
                    end=units.decibels(rows[0].errors.sqnr)) for kind, rows in found.items()]
     figure = curves(context.look, lines, Scale(context.t("quant.bits")), Scale(context.t("quant.sqnr")),
@@ -26,7 +29,7 @@ def build(context: Context) -> View:
     ahead = [s for s, a, b in zip(SIZES, found["uint4"], found["NF4"], strict=True) if a.errors.sqnr >= b.errors.sqnr]
     return View(
         plates=(Plate(figure),),
-        notice=notice(context),
+        notice=notice(context, instead),
         numbers=tuple(Number("quant_at", units.decibels(row.errors.sqnr, 2), {"name": kind, "bits": f"{row.bits:.4g}"})
                       for kind, row in ((kind, rows[at]) for kind, rows in found.items())),
         facts={"size": size, "ahead": ", ".join(map(str, ahead)) or "–",

@@ -12,7 +12,7 @@ from viz_core.quantizers.snap import in_steps
 from viz_core.ui import quantizing
 from viz_core.ui.params import Choice, Switch
 from viz_core.ui.quantizing import BLOCK, FORMAT, NAMES
-from viz_core.ui.quantizing_data import DATA, chosen, notice
+from viz_core.ui.quantizing_data import DATA, chosen, notice, ranked, stored_as
 from viz_core.ui.scene import Context, Number, Plate, Scene, View
 
 OTHER = Choice("other", (*NAMES, "none"), "none")
@@ -44,12 +44,14 @@ def build(context: Context) -> View:
     seen, found = fates(pair.before, pair.after), errors(pair.before, pair.after.values)
     spread = excess_kurtosis(pair.before)
     size = pair.before.size
+    measured = [name for name in names if ranked(name, stored_as(chosen(context)))]
+    sqnr = Number("quant_sqnr", units.decibels(found.sqnr), {"name": pair.name})
     return View(
         plates=tuple(plate(context, name) for name in names),
         beside=True,
         notice=notice(context),
         numbers=(
-            Number("quant_sqnr", units.decibels(found.sqnr), {"name": pair.name}),
+            *([sqnr] if names[0] in measured else []),
             Number("quant_zeroed", units.percent(float(seen.zeroed.mean()), 1)),
             Number("quant_clipped_all", f"{units.count(int(seen.clipped.sum()))} / {units.count(size)}"),
             Number("quant_kurtosis", f"{spread:.1f}"),
@@ -57,7 +59,7 @@ def build(context: Context) -> View:
         proofs=(on_points(pair.after),),
         facts={"name": pair.name, "points": pair.after.points(0).size, "n": units.count(size),
                "share": units.percent(SHARE, 1)},
-        table={"format": names, **_errors(context, names)},
+        table={"format": measured, **_errors(context, measured)},
     )
 
 

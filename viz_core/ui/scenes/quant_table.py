@@ -9,7 +9,7 @@ from viz_core.figures.theme import HUES
 from viz_core.quantizers.compare import Row
 from viz_core.quantizers.registry import FAMILIES, FORMATS
 from viz_core.ui import quantizing
-from viz_core.ui.quantizing_data import DATA, before, chosen, notice, ranked
+from viz_core.ui.quantizing_data import DATA, chosen, notice, ranked, stored_as
 from viz_core.ui.scene import Context, Number, Plate, Question, Scene, View
 
 LEFT_OUT = ("FP16", "BF16", "E2M3", "E3M2", "E2M1")  # casts without a scale, far off the chart
@@ -33,7 +33,7 @@ def dots(names: tuple[str, ...], rows: list[Row]) -> list[Point]:
 def build(context: Context) -> View:
     """All formats on the chosen tensor; those near one that it was stored in before are not ranked."""
     data = chosen(context)
-    stored = before(data)
+    stored = stored_as(data)
     names = tuple(name for name in SHOWN if ranked(name, stored) and quantizing.fits(data, name))
     rows = quantizing.rows(data, names)
     by_name = dict(zip(names, rows, strict=True))
