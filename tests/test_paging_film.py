@@ -9,10 +9,12 @@ from viz_core.attention.paged import Paged
 from viz_core.model.capture import Capture
 from viz_core.model.paged import attend_paged, placed, scatter, worst_difference
 from viz_core.paging.film import film, owners, requests_of
+from viz_core.paging.film_lanes import MOST_QUEUED, QUEUE_HEAD
 from viz_core.paging.metrics import measure
 from viz_core.paging.presets import PRESETS, SOURCE, under
 from viz_core.paging.replay import state_at
 from viz_core.paging.run import run
+from viz_core.paging.scenario import Ask, Prompt, Scenario
 from viz_core.trace import State
 
 
@@ -96,3 +98,9 @@ def test_a_wrong_table_shows() -> None:
             assert np.allclose(other, right)
         else:
             assert not np.allclose(other, right)
+
+
+@pytest.mark.parametrize(("tokens", "places"), [(1990, MOST_QUEUED), (2010, QUEUE_HEAD)])
+def test_a_long_run_draws_less_of_its_queue(tokens: int, places: int) -> None:
+    scenario = Scenario(100, 256, requests=(Ask("A", Prompt((("A", 1),)), tokens),))
+    assert film([("", run(scenario))], "", scripted=False).lanes[-1].count == places

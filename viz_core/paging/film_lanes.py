@@ -16,6 +16,8 @@ from viz_core.trace_builder import TraceBuilder
 MOST_ROWS = 12  # requests whose tables are drawn
 MOST_COLUMNS = 64
 MOST_QUEUED = 64  # places of the free queue that are drawn, from its head
+MANY_STEPS = 2000  # a longer run draws fewer of them: each step that takes or frees a block moves them all
+QUEUE_HEAD = 16
 GAINS = (Op.TAKE, Op.HIT, Op.SHARE, Op.COPY)
 
 
@@ -50,7 +52,8 @@ class RunLanes:
         self.pool = builder.lane(
             Text("paging.lane.pool", {"name": name}), self.usable, under=ids, keys=keys, full=self.size
         )
-        self.queue = builder.lane(Text("paging.lane.queue", {"name": name}), min(self.usable, MOST_QUEUED))
+        queued = QUEUE_HEAD if recording.log.num_steps > MANY_STEPS else MOST_QUEUED
+        self.queue = builder.lane(Text("paging.lane.queue", {"name": name}), min(self.usable, queued))
         self.waiting = [(-2, False)] * len(self.queue)  # what each place of the queue shows
         self.marked: set[int] = set()  # blocks shown as written in this step
         self.before: set[int] = set()  # and in the one before
