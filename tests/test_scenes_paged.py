@@ -62,6 +62,12 @@ def test_series_and_bands_are_the_metrics(name: str) -> None:
     assert np.array_equal(held, slots - waste.idle) and list(figure.layout.yaxis.range) == [0, slots]
 
 
+def test_a_phone_has_no_maps() -> None:
+    for narrow in (False, True):
+        trace = SCENE.build(context(SCENE, "en", narrow=narrow)).trace
+        assert trace is not None and any(lane.history for lane in trace.lanes) != narrow
+
+
 def test_two_runs_share_what_they_agree_on() -> None:
     """Else each has its own line, and a shorter run stays at its end."""
     apart = [("shared", run(PRESETS["shared_prompt"])), ("alone", run(under(PRESETS["shared_prompt"], "seed-fifo")))]

@@ -29,20 +29,20 @@ WASTED = ("reserved", "internal")  # on one scale, so that they compare
 POOL = "paging.lane.pool"
 
 
-def counted(trace: Trace, runs: Sequence[tuple[Label, Recording]]) -> Trace:
-    """The film of `runs` with all their series that are not 0 throughout, and each pool's blocks over time."""
+def counted(trace: Trace, runs: Sequence[tuple[Label, Recording]], *, maps: bool = True) -> Trace:
+    """The film of `runs` with all their series that are not 0 throughout, and maps of each pool over time."""
     measured = [(name, measure(recording)) for name, recording in runs]
-    lanes = tuple(_over_time(lane, len(runs) > 1) for lane in trace.lanes)
+    lanes = tuple(_over_time(lane, len(runs) > 1, maps) for lane in trace.lanes)
     series = [one for short in SHOWN for one in _series(short, measured, trace.steps)]
     return replace(trace, lanes=lanes, series=tuple(series))
 
 
-def _over_time(lane: Lane, named: bool) -> Lane:
-    """A pool with its map over all steps, named after its run where there are several; other lanes as they are."""
+def _over_time(lane: Lane, named: bool, mapped: bool) -> Lane:
+    """A pool, with its map over all steps and named after its run where there are several; other lanes as they are."""
     label = lane.label
     if not isinstance(label, Text) or label.key != POOL:
         return lane
-    return replace(lane, history=True, label=Text("paging.lane.pool_of", label.params) if named else label)
+    return replace(lane, history=mapped, label=Text("paging.lane.pool_of", label.params) if named else label)
 
 
 def _series(short: str, measured: Sequence[tuple[Label, Metrics]], steps: int) -> list[Series]:

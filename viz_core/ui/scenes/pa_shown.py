@@ -37,7 +37,7 @@ def shown(context: Context, scenario: Scenario, title: Label, name: str) -> View
     metrics, log = measure(recording), recording.log
     runs: list[tuple[Label, Recording]] = [(context.t(f"option.policy.{scenario.policy}"), recording)]
     return View(
-        trace=counted(film(runs, title, scripted=bool(scenario.script)), runs),
+        trace=counted(film(runs, title, scripted=bool(scenario.script)), runs, maps=not context.look.phone),
         start=log.num_steps - 1 if scenario.script else int(metrics.blocks.argmax()),
         plates=plates(context, recording, metrics),
         beside=True,

@@ -54,7 +54,9 @@ def build(context: Context) -> View:
     held = int(waste.tokens[-1] + waste.reserved[-1] + waste.internal[-1])
     ended = next(event.step for event in first.log if event.op == Op.FINISH)
     return View(
-        trace=counted(film(both, Text("scene.paged_attention.source.title"), scripted=True), both),
+        trace=counted(  # on a phone maps would push the player's bar out of sight
+            film(both, Text("scene.paged_attention.source.title"), scripted=True), both, maps=not context.look.phone
+        ),
         start=ended,
         numbers=(
             Number("most_blocks", f"{int(measure(first).blocks.max())} / {SOURCE.blocks}"),
