@@ -73,12 +73,12 @@ def test_problem(what: str) -> None:
 
 
 def test_missing_tiles_are_named() -> None:
-    with pytest.raises(Problem, match=r"misses 2 tiles: \(1, 1\), \(2, 0\)\."):
+    with pytest.raises(Problem, match=r"Not visited yet \(2\): \(1, 1\), \(2, 0\)\."):
         go(order=own([(0, 0), (0, 1), (1, 0), (2, 1)]))
 
 
 def test_many_missing_tiles_are_counted() -> None:
-    with pytest.raises(Problem, match=r"misses 35 tiles: .*\(2, 0\) …\."):
+    with pytest.raises(Problem, match=r"Not visited yet \(35\): .*\(2, 0\) …\."):
         own([(0, 0)])(6, 6)
 
 

@@ -6,8 +6,9 @@ import pytest
 
 from tests.scenes import context
 from viz_core.i18n import t
+from viz_core.sizing.hardware import GPUS
 from viz_core.ui.scene import View
-from viz_core.ui.scenes import fa_decode, fa_hand, fa_paper, fa_walk
+from viz_core.ui.scenes import fa_bytes, fa_costs, fa_decode, fa_hand, fa_paper, fa_walk
 
 
 def last(view: View) -> str:
@@ -33,14 +34,14 @@ def test_the_paper_scene_says_the_bytes_of_the_chosen_tile(block: str, gb: str) 
 @pytest.mark.parametrize("text", ["", "0,0 0,1"])
 def test_an_order_that_stops_early_is_not_called_complete(text: str) -> None:
     view = fa_walk.SCENE.build(context(fa_walk.SCENE, "en", visit="own", visit_tiles=text))
-    assert last(view) == "attention.walk.stopped" and "not visited" in str(view.facts["told"])
+    assert last(view) == "attention.walk.stopped" and "Not visited" in str(view.facts["told"])
 
 
 @pytest.mark.parametrize("visit", ["fa1", "fa2", "snake", "random"])
 @pytest.mark.parametrize("kind", ["normal", "masked", "holes"])
 def test_a_whole_walk_leaves_no_tile(visit: str, kind: str) -> None:
     view = fa_walk.SCENE.build(context(fa_walk.SCENE, "en", visit=visit, fa_input=kind))
-    assert last(view) == "attention.walk.end" and "not visited" not in str(view.facts["told"])
+    assert last(view) == "attention.walk.end" and "Not visited" not in str(view.facts["told"])
 
 
 @pytest.mark.parametrize(("scores", "kind"), [("1 3 2 5", "caption"), ("5 1 1 1", "same_caption")])
@@ -61,3 +62,39 @@ def test_by_hand_the_question_comes_before_its_answer() -> None:
 def test_by_hand_three_different_powers(old: float, top: float, right: str) -> None:
     options, index = fa_hand.powers(old, top)
     assert len(set(options)) == 3 and options[index] == right
+
+
+@pytest.mark.parametrize(("values", "said"), [
+    ({"probe": 511}, "Query 15 is followed"), ({"tile": 64}, "one tile of 16"),
+    ({"visit": "own", "visit_tiles": "0,0 9,9"}, "not on the grid"),
+    ({"visit": "own", "visit_tiles": "0,0 0,0"}, "more than once"),
+    ({"visit": "own", "visit_tiles": "0,0 x"}, "is not a tile"),
+    ({"visit": "own", "visit_tiles": "0,0"}, "Not visited yet (15)"),
+])  # fmt: skip
+def test_the_walk_is_shown_whatever_a_link_holds(values: dict[str, object], said: str) -> None:
+    view = fa_walk.SCENE.build(context(fa_walk.SCENE, "en", **values))
+    assert view.trace is not None and view.notice is not None and said in view.notice
+    assert view.proofs == () if "visit" in values else view.proofs[0].holds
+
+
+def test_one_tile_left_is_counted_without_a_plural() -> None:
+    tiles = " ".join(f"{i},{j}" for i in range(4) for j in range(4) if (i, j) != (3, 3))
+    view = fa_walk.SCENE.build(context(fa_walk.SCENE, "en", visit="own", visit_tiles=tiles))
+    assert view.notice is not None and view.notice.startswith("Not visited yet (1): (3, 3).")
+    assert "1 of 16 tiles" in str(view.facts["told"])
+
+
+def test_bytes_of_the_shortest_input() -> None:
+    view = fa_bytes.SCENE.build(context(fa_bytes.SCENE, "en", fa_tokens=16))
+    assert (view.facts["rows"], view.facts["cols"]) == (16, 16) and "16 × 16" in str(view.notice)
+    assert fa_bytes.SCENE.build(context(fa_bytes.SCENE, "en")).notice is None
+
+
+def test_bytes_are_decimal_and_sourced() -> None:
+    view = fa_bytes.SCENE.build(context(fa_bytes.SCENE, "en"))
+    assert view.table is not None
+    shown = [view.facts[name] for name in ("standard", "fa1", "random", "fa2", "snake", "least")]
+    assert shown == [f"{x / 1000:.1f} kB" for x in view.table["bytes"]]
+    assert all(g.source in str(view.facts["sources"]) for g in GPUS)
+    alone = fa_costs.SCENE.build(context(fa_costs.SCENE, "en")).numbers[1].value
+    assert "iB" not in alone and alone.endswith("B")

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from viz_core import units
 from viz_core.attention.curves import standard_cost
 from viz_core.attention.inputs import normal
 from viz_core.attention.orders import fa1, fa2, shuffled, snake
@@ -56,7 +55,9 @@ def build(context: Context) -> View:
     """Bars of bytes by tensor; below, the same as FLOPs a byte under six GPUs' roofs."""
     values = context.values
     n, d = values["fa_tokens"], int(values["head_width"])
-    t = Tiling(n, n, d, d, values["tile_rows"], values["tile_cols"])
+    rows, cols = values["tile_rows"], values["tile_cols"]
+    t = Tiling(n, n, d, d, min(rows, n), min(cols, n))
+    clipped = None if (t.rows, t.cols) == (rows, cols) else context.t("bill.clipped", n=n, rows=t.rows, cols=t.cols)
     parts, flops = bills(t, values["visit_seed"]), standard_cost(n, d).flops
     moved = {name: sum(of.values()) for name, of in parts.items()}
     q, k, v, _ = normal(n, d)
@@ -77,9 +78,11 @@ def build(context: Context) -> View:
                 "fa_intensity_fa2", f"{flops / moved['fa2']:.1f}", {"formula": f"2 B_r / e = {2 * t.rows / t.e:.0f}"}
             ),
         ),
+        notice=clipped,
         proofs=(tiled_equals_dense(assemble(walk), q, k, v),),
         facts={"n": n, "d": d, "rows": t.rows, "cols": t.cols, "naive": _naive()}
-        | {name: units.size(x) for name, x in moved.items()},
+        | {"sources": "; ".join(f"{g.name}: {g.source}" for g in GPUS)}
+        | {name: kilobytes(x) for name, x in moved.items()},
         table={
             "": list(names.values()),
             **{x: [of[x] for of in parts.values()] for x in TENSORS},
@@ -94,14 +97,19 @@ def build(context: Context) -> View:
 def _bars(context: Context, names: dict[str, str], parts: dict[str, dict[str, int]]) -> go.Figure:
     """Bytes by tensor; on a phone, where parts and their legend have no room, the sums alone."""
     moved = {name: sum(of.values()) for name, of in parts.items()}
-    axis = Scale(context.t("bill.kib"), range=(0, 1.02 * max(moved.values()) / 1024))
+    axis = Scale(context.t("bill.kb"), range=(0, 1.02 * max(moved.values()) / 1000))
     if context.look.phone:
-        return bars(context.look, [Bar(names[x], n / 1024, units.size(n)) for x, n in moved.items()], axis)
+        return bars(context.look, [Bar(names[x], n / 1000, kilobytes(n)) for x, n in moved.items()], axis)
     rows = [
-        Stack(f"{names[x]}  {units.size(moved[x])}", tuple(round(n / 1024, 1) for n in of.values()))
+        Stack(f"{names[x]}  {kilobytes(moved[x])}", tuple(round(n / 1000, 1) for n in of.values()))
         for x, of in parts.items()
     ]
     return stacks(context.look, rows, [context.t(f"bill.{x}") for x in TENSORS], axis, HUES)
+
+
+def kilobytes(n: int) -> str:
+    """Bytes in decimal kB to 0.1, as papers count; at these sizes the last digit is nearly exact."""
+    return f"{n / 1000:,.1f} kB".replace(",", "\u2009")
 
 
 def _naive(d: int = 128, rows: int = 64, e: int = 2) -> str:

@@ -21,7 +21,8 @@ def panel(context: Context, what: str, costs: dict[str, list[Cost]]) -> Panel:
     lines = []
     for (name, of), hue in zip(costs.items(), hues, strict=True):
         y = [getattr(cost, what) for cost in of]
-        lines.append(Curve(context.t(f"bill.{name}"), LENGTHS, y, hue, points=True, end=units.scaled(y[-1])))
+        end = units.scaled(y[-1], "FLOP" if what == "flops" else "B")
+        lines.append(Curve(context.t(f"bill.{name}"), LENGTHS, y, hue, points=True, end=end))
     return Panel(lines, Scale(context.t(f"costs.{what}"), "log"), SHARES[what])
 
 
@@ -35,7 +36,7 @@ def build(context: Context) -> View:
         plates=(Plate(panels(context.look, parts, x, height=760 if context.look.phone else 600)),),
         numbers=(
             Number("fa_same_flops", f"{new.flops / old.flops:.0f}×"),
-            Number("fa_extra", f"{units.size(old.extra)} → {units.size(new.extra)}", {"n": n}),
+            Number("fa_extra", f"{units.scaled(old.extra, 'B')} → {units.scaled(new.extra, 'B')}", {"n": n}),
             Number("fa_traffic", f"{old.traffic / new.traffic:.1f}×"),
         ),
         facts={"d": d, "block": block, "n": n, "growth": f"{new.traffic / costs['tiled'][-2].traffic:.2f}"},

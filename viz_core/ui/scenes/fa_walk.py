@@ -22,22 +22,31 @@ from viz_core.figures.scales import Scale
 from viz_core.figures.theme import Hue
 from viz_core.i18n import Problem
 from viz_core.proofs.flash_attention import exact, tiled_equals_dense
+from viz_core.ui import cached
 from viz_core.ui.heads import HEAD, LAYER
-from viz_core.ui.params import Choice, Line, Whole
-from viz_core.ui.scene import Context, Number, Plate, Scene, View
-from viz_core.ui.scenes.fa_inputs import INPUT, inputs
+from viz_core.ui.params import Choice, Line, Live, Whole
+from viz_core.ui.scene import Bench, Context, Number, Plate, Scene, View
+from viz_core.ui.scenes.fa_inputs import INPUT, N, inputs
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
 
 ORDER = Choice("visit", (*ORDERS, "own"), "fa2")
 MOST_TILES = 32  # a side, so that cells stay large enough to read
+DRAWN = "0,0 0,1 0,2 0,3"
+
+
+def most(bench: Bench) -> int:
+    """The longest input there is to choose: the drawn example or the prompt."""
+    return max(N, len(cached.shown(bench.model, bench.prompt)))
+
+
 PARAMS = (
     ORDER,
-    Whole("tile", 1, 64, 4),
-    Whole("probe", 0, 511, 5),
+    Live("tile", lambda bench: Whole("tile", 1, min(64, most(bench)), 4)),
+    Live("probe", lambda bench: Whole("probe", 0, most(bench) - 1, 5)),
     INPUT,
-    Line("visit_tiles", "0,0 0,1 0,2 0,3", 8000),
+    Line("visit_tiles", DRAWN, 8000),
     LAYER,
     HEAD,
 )
@@ -47,55 +56,58 @@ def order_of(context: Context, t: Tiling, masked: list[Tile]) -> tuple[Order, li
     """The chosen order; the reader's own with its tiles and, while some are missing, the sentence that says so."""
     if context.values["visit"] != "own":
         return ORDERS[context.values["visit"]], None, None
-    drawn = parse(context.values["visit_tiles"])
     try:
+        drawn = parse(context.values["visit_tiles"])
         own(drawn, masked)(t.row_tiles, t.col_tiles)
     except Problem as problem:
-        if problem.key != "attention_order_misses":
-            raise
-        return lambda _rows, _cols: drawn, drawn, problem.text(context.lang)
+        if problem.key == "attention_order_word":
+            drawn = parse(DRAWN)
+        known = [tile for tile in dict.fromkeys(drawn) if tile[0] < t.row_tiles and tile[1] < t.col_tiles]
+        return lambda _rows, _cols: known, known, problem.text(context.lang)
     return lambda _rows, _cols: drawn, drawn, None
 
 
-def checked(n: int, size: int, query: int) -> None:
-    """Bounds that depend on the input, each with its sentence."""
-    if -(-n // size) > MOST_TILES:
-        raise Problem("attention_tile_small", size=size, n=n, least=-(-n // MOST_TILES))
+def clipped(context: Context, n: int) -> tuple[int, int, list[str]]:
+    """Tile side and query within the chosen input's n tokens, and a sentence for each that had to move."""
+    size, query, told = context.values["tile"], context.values["probe"], list[str]()
+    used = min(max(size, -(-n // MOST_TILES)), n)
+    if used != size:
+        told.append(context.t("walk.tile_small" if used > size else "walk.tile_large", size=size, n=n, used=used))
     if query >= n:
-        raise Problem("attention_probe", query=query, last=n - 1)
+        told.append(context.t("walk.no_query", query=query, last=n - 1))
+    return used, min(query, n - 1), told
 
 
 def build(context: Context) -> View:
     """One walk over the chosen input."""
     q, k, v, bias = inputs(context)
-    size, query = context.values["tile"], context.values["probe"]
-    checked(len(q), size, query)
+    size, query, told = clipped(context, len(q))
     tiling = Tiling(len(q), len(k), q.shape[1], v.shape[1], size, size)
     rule = FA1 if context.values["visit"] == "fa1" else FA2
     masked = masked_tiles(bias, tiling)
-    order, drawn, missing = order_of(context, tiling, masked)
+    order, drawn, wrong = order_of(context, tiling, masked)
     walk = record(tiled(q, k, v, (size, size), order, bias=bias, rule=rule), query, size)
     want, bill = exact(q, k, v, bias), sum(s.bytes for s in standard(q, k, v, bias=bias))
     moved, least = int(walk.bytes.sum()), compulsory(tiling)
-    plates = [] if missing else [Plate(_bars(context, bill, moved, least))]
+    shot = Film(tiling, Sram(), bias, want.out[query], bill, rule is FA1)
+    left, tiles = unvisited(walk, shot), tiling.row_tiles * tiling.col_tiles
+    plates = [] if left else [Plate(_bars(context, bill, moved, least))]
     if drawn is not None:
         grid = order_grid(context.look, tiling.row_tiles, tiling.col_tiles, drawn, masked)
         plates.insert(0, Plate(grid, ("visit_tiles",)))
-    shot = Film(tiling, Sram(), bias, want.out[query], bill, rule is FA1)
-    left, tiles = unvisited(walk, shot), tiling.row_tiles * tiling.col_tiles
     return View(
         trace=film(walk, shot),
         start=start(walk, query // size),
         plates=tuple(plates),
         numbers=()
-        if missing
+        if left
         else (
             Number("fa_less_here", f"{bill / moved:.1f}×"),
             Number("fa_flops", units.scaled(int(walk.flops.sum()), "FLOP")),
             Number("fa_visits", f"{int(walk.is_op('fold').sum())} + {int(walk.is_op('skip').sum())}"),
         ),
-        proofs=() if missing else (tiled_equals_dense(walk.end, q, k, v, bias),),
-        notice=missing,
+        proofs=() if left else (tiled_equals_dense(walk.end, q, k, v, bias),),
+        notice=" ".join([*told, wrong] if wrong else told) or None,
         table=probe_table(walk, tiling, (q, k), bias, want.out[query]),
         facts={"n": len(q), "tile": size}
         | {"told": context.t(f"walk.{'part' if left else 'whole'}", query=query, left=left, tiles=tiles)}
