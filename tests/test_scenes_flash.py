@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.scenes import context
+from tests.test_pages import opened
 from viz_core.i18n import t
 from viz_core.sizing.hardware import GPUS
 from viz_core.ui.scene import View
@@ -98,3 +99,19 @@ def test_bytes_are_decimal_and_sourced() -> None:
     assert all(g.source in str(view.facts["sources"]) for g in GPUS)
     alone = fa_costs.SCENE.build(context(fa_costs.SCENE, "en")).numbers[1].value
     assert "iB" not in alone and alone.endswith("B")
+
+
+def test_a_button_takes_the_last_tile_out() -> None:
+    at = opened("pages/flash_attention.py", lang="en", scene="walk", visit="own", visit_tiles="0,0 1,1")
+    label = t("scene.flash_attention.walk.undo", "en")
+    for left in ("0,0", ""):
+        next(b for b in at.button if b.label == label).click().run()
+        assert not at.exception and at.query_params["visit_tiles"] in (left, [left])
+    assert all(b.label != label for b in at.button)
+
+
+@pytest.mark.parametrize("query", [{"scene": "walk", "probe": "511"}, {"scene": "bytes", "fa_tokens": "16"},
+                                   {"scene": "walk", "visit": "own", "visit_tiles": "9,9"}])  # fmt: skip
+def test_a_fresh_link_never_opens_an_empty_page(query: dict[str, str]) -> None:
+    at = opened("pages/flash_attention.py", lang="en", **query)
+    assert not at.exception and at.get("plotly_chart") and len(at.warning) == 0 and len(at.info) <= 1

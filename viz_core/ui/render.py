@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Sequence
 from typing import Any
 
 import pandas as pd
@@ -92,6 +93,9 @@ def _plate(scene: Scene, plate: Plate, i: int, context: Context) -> None:
                         selection_mode="points", **common)
     else:
         st.plotly_chart(plate.figure, **common)
+    if plate.undo:
+        st.button(context.t(f"{scene.table}.undo"), key=f"undo.{key}", icon=":material/undo:",
+                  on_click=_set, args=(scene, plate.on_click, plate.undo, context.bench))
 
 
 def _clicked(scene: Scene, plate: Plate, key: str, bench: Bench) -> None:
@@ -99,8 +103,13 @@ def _clicked(scene: Scene, plate: Plate, key: str, bench: Bench) -> None:
     points = st.session_state[key]["selection"]["points"]
     if not points:
         return
+    _set(scene, plate.on_click, points[0]["customdata"], bench)
+
+
+def _set(scene: Scene, names: Sequence[str], values: Sequence[object], bench: Bench) -> None:
+    """Give controls of a scene new values, as a link would; what they cannot mean is dropped."""
     known = {p.name: p for p in controls.fixed(scene.params, bench)}
-    for name, raw in zip(plate.on_click, points[0]["customdata"], strict=False):
+    for name, raw in zip(names, values, strict=False):
         value = known[name].parse(str(raw))
         if value is not None:
             link.put(name, value, known[name].default)

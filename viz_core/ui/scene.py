@@ -51,11 +51,13 @@ class Context:
 class Plate:
     """A Plotly figure, and what a click on it sets.
 
-    `on_click` names one control of the scene for each entry of a clicked point's customdata.
+    `on_click` names one control of the scene for each entry of a clicked point's customdata. `undo`, where there is
+    something to take back, holds the values that a button below gives these controls; its text is the scene's `undo`.
     """
 
     figure: go.Figure
     on_click: tuple[str, ...] = ()
+    undo: tuple[str, ...] = ()
 
     @property
     def alt(self) -> str:

@@ -17,7 +17,7 @@ from viz_core.attention.tiled import Sram, tiled
 from viz_core.attention.tiling import Tiling
 from viz_core.attention.views import compulsory, errors, masked_tiles, row_scores
 from viz_core.figures.bars import Bar, bars
-from viz_core.figures.order_grid import order_grid
+from viz_core.figures.order_grid import order_grid, written
 from viz_core.figures.scales import Scale
 from viz_core.figures.theme import Hue
 from viz_core.i18n import Problem
@@ -94,7 +94,7 @@ def build(context: Context) -> View:
     plates = [] if left else [Plate(_bars(context, bill, moved, least))]
     if drawn is not None:
         grid = order_grid(context.look, tiling.row_tiles, tiling.col_tiles, drawn, masked)
-        plates.insert(0, Plate(grid, ("visit_tiles",)))
+        plates.insert(0, Plate(grid, ("visit_tiles",), (written(drawn[:-1]),) if drawn else ()))
     return View(
         trace=film(walk, shot),
         start=start(walk, query // size),
