@@ -10,8 +10,8 @@ from viz_core.model.library import BUNDLED
 from viz_core.ui.scene import Context, Number, Plate, Scene, View
 
 LOG = BUNDLED / "training_log.csv"
-EN, ZH, COPIED, INDUCTION = "val_en_bits_per_byte", "val_zh_bits_per_byte", "copied_percent", "induction"
-HEADERS = ("step", "tokens", EN, ZH, COPIED, INDUCTION)
+EN, ZH, COPIED, INDUCTION, ROW = "val_en_bits_per_byte", "val_zh_bits_per_byte", "copied_percent", "induction", "row_length"
+HEADERS = ("step", "tokens", EN, ZH, COPIED, INDUCTION, ROW)
 LOW, HIGH = 10.0, 90.0  # percent between which copying is said to jump
 
 
@@ -59,6 +59,8 @@ def build(context: Context) -> View:
             Number("induction_log", f"{last(log, INDUCTION):.2f}"),
         ),
         facts={"story": story, "from": f"{first(log, EN):.2f}", "to": f"{last(log, EN):.2f}",
+               "short": int(log[ROW][0]), "long": int(last(log, ROW)),
+               "grown": f"{int(log['step'][log[ROW] == last(log, ROW)][0]):,}",
                "step": steps, "tokens": f"{last(log, 'tokens') / 1e6:.1f}", "rows": len(log["step"])},
         table={name: [None if np.isnan(v) else float(v) for v in log[name]] for name in HEADERS},
     )
