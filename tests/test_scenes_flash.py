@@ -18,7 +18,10 @@ def last(view: View) -> str:
     return view.trace.captions[view.trace.steps - 1].key
 
 
-@pytest.mark.parametrize(("batch", "said"), [("1", "parts of the keys"), ("64", "1 part."), ("256", "without splitting")])
+SAID = (("1", "parts of the keys"), ("64", "1 part."), ("256", "without splitting"))
+
+
+@pytest.mark.parametrize(("batch", "said"), SAID)
 def test_decode_says_whether_splitting_helps(batch: str, said: str) -> None:
     view = fa_decode.SCENE.build(context(fa_decode.SCENE, "en", decode_batch=batch))
     told = str(view.facts["told"])

@@ -10,7 +10,8 @@ from viz_core.model.library import BUNDLED
 from viz_core.ui.scene import Context, Number, Plate, Scene, View
 
 LOG = BUNDLED / "training_log.csv"
-EN, ZH, COPIED, INDUCTION, ROW = "val_en_bits_per_byte", "val_zh_bits_per_byte", "copied_percent", "induction", "row_length"
+EN, ZH = "val_en_bits_per_byte", "val_zh_bits_per_byte"
+COPIED, INDUCTION, ROW = "copied_percent", "induction", "row_length"
 HEADERS = ("step", "tokens", EN, ZH, COPIED, INDUCTION, ROW)
 LOW, HIGH = 10.0, 90.0  # percent between which copying is said to jump
 
