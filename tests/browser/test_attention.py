@@ -23,19 +23,20 @@ PLACE = """([layer, head]) => {
 
 
 def click(tab: Page, layer: int, head: int) -> None:
-    """Click the middle of a tile and wait until its head is drawn."""
+    """Click the middle of a tile and wait until its head is drawn; the link leaves out what is the default."""
     x, y = tab.evaluate(PLACE, [layer, head])
     tab.mouse.click(x, y)
     tab.get_by_text(f"L{layer} H{head} ·").first.wait_for(timeout=30_000)
-    for name, value in (("layer", layer), ("head", head)):
-        tab.wait_for_function(f"location.search.includes('{name}={value}')", timeout=30_000)
 
 
 def test_a_click_on_a_tile_opens_its_head(visit: Callable[..., Page]) -> None:
     tab = settled(visit(APP, "attention?lang=en&scene=mosaic&layer=3&head=1"))
     tab.get_by_text("L3 H1 ·").first.wait_for(timeout=30_000)
-    click(tab, 2, 2)
-    click(tab, 1, 1)
+    for layer, head in ((2, 2), (1, 1)):
+        click(tab, layer, head)
+        tab.wait_for_timeout(500)
+        again = settled(visit(APP, tab.url.split("/", 3)[3]))
+        again.get_by_text(f"L{layer} H{head} ·").first.wait_for(timeout=30_000)
     assert not tab.query_selector('[data-testid="stException"]')
 
 

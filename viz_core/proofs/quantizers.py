@@ -67,7 +67,8 @@ def half_a_step(x: np.ndarray, q: Quantized) -> Proof:
     coarse = q.scale is not None and q.scale.format.grid.name == "FP16"
     inside = (blocks >= low[:, None]) & (blocks <= high[:, None]) & (half > 0) & np.isfinite(q.blocks)
     inside &= np.abs(q.steps)[:, None] >= (2**-14 if coarse else 0)
-    moved = np.abs(np.subtract(q.blocks, blocks, dtype=np.float64)) / np.where(half > 0, half, 1)
+    with np.errstate(invalid="ignore"):  # ∞ ÷ ∞ in blocks that `inside` leaves out
+        moved = np.abs(np.subtract(q.blocks, blocks, dtype=np.float64)) / np.where(half > 0, half, 1)
     widest = float(np.abs(np.diff(q.format.grid.levels)).max(initial=1)) / 2
     allowed = 1.01 + float(levels.max()) * 2**-11 / widest
     return at_most("half_a_step", float(moved[inside].max(initial=0)), allowed)
