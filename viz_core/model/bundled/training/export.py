@@ -23,11 +23,12 @@ from pathlib import Path
 
 import numpy as np
 import torch
+from corpus import END, validation_rows
 from model import Config, Llama
 from probes import induction, previous_token_and_sink
 from safetensors.torch import load_file, save_file
 from tokenizers import Tokenizer
-from train import END, bits_per_byte, validation_rows
+from train import bits_per_byte
 
 PROMPTS = {
     "en": "And God said unto Moses, Go down, and speak unto the children of Israel, saying, Thus saith the LORD",

@@ -79,6 +79,14 @@ def rotate(x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
     return x * cos + torch.cat((-right, left), -1) * sin
 
 
+def causal(T: int, documents: Tensor | None) -> Tensor:
+    """What is added to the scores, (1 or B, 1, T, T): −∞ on later tokens, and on those of another document."""
+    hidden = torch.ones(T, T, dtype=torch.bool).triu(1)[None, None]
+    if documents is not None:
+        hidden = hidden | (documents[:, None, :, None] != documents[:, None, None, :])
+    return torch.zeros(hidden.shape).masked_fill(hidden, float("-inf"))
+
+
 class Attention(nn.Module):
     """Causal attention in which H query heads share K key/value heads."""
 
@@ -90,7 +98,7 @@ class Attention(nn.Module):
         self.v_proj = nn.Linear(c.dim, c.kv_heads * self.d, bias=False)
         self.o_proj = nn.Linear(c.heads * self.d, c.dim, bias=False)
 
-    def forward(self, x: Tensor, cos: Tensor, sin: Tensor, maps: list[Tensor] | None) -> Tensor:
+    def forward(self, x: Tensor, cos: Tensor, sin: Tensor, mask: Tensor, maps: list[Tensor] | None) -> Tensor:
         """x (B, T, D) → (B, T, D); appends the weights (B, H, T, T) to ``maps`` where a list is given."""
         B, T, _ = x.shape
         q = self.q_proj(x).view(B, T, self.heads, self.d).transpose(1, 2)
@@ -100,9 +108,9 @@ class Attention(nn.Module):
         group = self.heads // self.kv_heads
         k, v = k.repeat_interleave(group, 1), v.repeat_interleave(group, 1)
         if maps is None and T > 256:
-            out = F.scaled_dot_product_attention(q, k, v, is_causal=True)
+            out = F.scaled_dot_product_attention(q, k, v, attn_mask=mask.to(q.dtype))
         else:  # written out: faster than the fused kernel for short rows on a CPU, and the weights can be looked at
-            scores = (q * self.d**-0.5 @ k.mT).float() + torch.full((T, T), float("-inf")).triu(1)
+            scores = (q * self.d**-0.5 @ k.mT).float() + mask
             weights = scores.softmax(-1)
             out = weights.to(v.dtype) @ v
             if maps is not None:
@@ -134,9 +142,9 @@ class Block(nn.Module):
         self.post_attention_layernorm = RMSNorm(c.dim, c.eps)
         self.mlp = MLP(c)
 
-    def forward(self, x: Tensor, cos: Tensor, sin: Tensor, maps: list[Tensor] | None) -> Tensor:
+    def forward(self, x: Tensor, cos: Tensor, sin: Tensor, mask: Tensor, maps: list[Tensor] | None) -> Tensor:
         """X (B, T, D) → (B, T, D)."""
-        x = x + self.self_attn(self.input_layernorm(x), cos, sin, maps)
+        x = x + self.self_attn(self.input_layernorm(x), cos, sin, mask, maps)
         return x + self.mlp(self.post_attention_layernorm(x))
 
 
@@ -166,23 +174,19 @@ class Llama(nn.Module):
             elif p.ndim == 2:
                 nn.init.normal_(p, std=0.05 if "embed" in name else p.shape[1] ** -0.5)
 
-    def hidden(self, ids: Tensor, maps: list[Tensor] | None = None) -> Tensor:
-        """Final normed hidden states (B, T, D)."""
+    def forward(self, ids: Tensor, maps: list[Tensor] | None = None, documents: Tensor | None = None) -> Tensor:
+        """Logits (B, T, V) of ids (B, T); tokens with other numbers in ``documents`` (B, T) do not see each other."""
         T = ids.shape[1]
-        x = self.model.embed_tokens(ids)
+        x, mask = self.model.embed_tokens(ids), causal(T, documents)
         for block in self.model.layers:
-            x = block(x, self.cos[:T], self.sin[:T], maps)
-        return self.model.norm(x)
-
-    def forward(self, ids: Tensor, maps: list[Tensor] | None = None) -> Tensor:
-        """Logits (B, T, V) of ids (B, T)."""
-        return F.linear(self.hidden(ids, maps), self.model.embed_tokens.weight)
+            x = block(x, self.cos[:T], self.sin[:T], mask, maps)
+        return F.linear(self.model.norm(x), self.model.embed_tokens.weight)
 
     def token_losses(self, ids: Tensor, targets: Tensor) -> Tensor:
         """Cross entropy in nats of every target, (B, T); 0 where the target is −100."""
         logits = self(ids).float()
         return F.cross_entropy(logits.flatten(0, 1), targets.flatten(), reduction="none").view_as(targets)
 
-    def loss(self, ids: Tensor, targets: Tensor) -> Tensor:
+    def loss(self, ids: Tensor, targets: Tensor, documents: Tensor) -> Tensor:
         """Mean cross entropy in nats over the targets that are not −100."""
-        return F.cross_entropy(self(ids).float().flatten(0, 1), targets.flatten())
+        return F.cross_entropy(self(ids, documents=documents).float().flatten(0, 1), targets.flatten())

@@ -1,12 +1,6 @@
 """Train the bundled model against the clock, on one CPU core.
 
-Rows
-----
-Every row starts with ``<s>``. A *text row* starts at the beginning of a random verse or couplet and runs on from
-there. A *repeat row* says one piece of 3–64 tokens over and over (70 % of the pieces are random tokens, the rest
-text): that is what makes an induction head appear. Short pieces are as frequent as long ones on a logarithmic scale:
-the fewer tokens there are to choose from, the stronger the gradient towards the right one. Random tokens cannot be
-predicted the first time they are seen, so their first occurrence carries no loss.
+The rows are described in corpus.py.
 
 Three phases, planned by wall clock because a shared machine's speed cannot be known
 ------------------------------------------------------------------------------------
@@ -20,6 +14,11 @@ within 10.9 M tokens: the residual stream had grown to 600 times the embedding (
 changes mattered was not isolated. English fell faster at the higher rate (1.50 bits a byte after 8.6 M tokens, here
 1.63).
 
+Training further
+----------------
+``--start-from FOLDER`` begins with the weights exported to a folder and goes on where its training_log.csv ends: with
+the text phase, a warm-up of 100 steps and fresh optimiser states.
+
 The run can be stopped and resumed: checkpoint.pt holds weights, their moving average, both optimisers and the
 clock. A file named ``deadline`` in the run folder (same form as the argument) moves the deadline while the run goes
 on.
@@ -31,7 +30,6 @@ from __future__ import annotations
 
 import argparse
 import csv
-import json
 import math
 import time
 from dataclasses import dataclass, field
@@ -40,90 +38,19 @@ from pathlib import Path
 
 import numpy as np
 import torch
+from corpus import IGNORE, Corpus, validation_rows
 from model import Config, Llama
 from muon import Muon
 from probes import induction, previous_token_and_sink
+from safetensors.torch import load_file
 from tokenizers import Tokenizer
 from torch import Tensor
 
-START, END, IGNORE = 0, 1, -100
 TOKENS_PER_STEP = 3072  # 16 rows of 192 or 6 of 512
 COLUMNS = [
     "step", "tokens", "seconds", "phase", "row_length", "learning_rate", "train_loss", "val_en_bits_per_byte",
     "val_zh_bits_per_byte", "copied_percent", "induction", "sink", "previous_token",
 ]  # fmt: skip
-
-
-# ---- data ----
-def encode(tokenizer: Tokenizer, documents: list[list[str]], separator: str) -> tuple[np.ndarray, np.ndarray]:
-    """All documents as one token stream, each ended by ``</s>``, and the positions where a line begins."""
-    stream, starts = [], []
-    for document in documents:
-        for i, line in enumerate(document):
-            starts.append(len(stream))
-            text = line if i + 1 == len(document) else line + separator
-            stream += tokenizer.encode(text, add_special_tokens=False).ids
-        stream.append(END)
-    return np.array(stream, np.int64), np.array(starts)
-
-
-@dataclass(slots=True)
-class Corpus:
-    """Token streams per language; poems are kept both as running text and with a couplet a line."""
-
-    streams: dict[str, list[tuple[np.ndarray, np.ndarray]]]
-    rng: np.random.Generator
-    english: float
-
-    @classmethod
-    def load(cls, data: Path, tokenizer: Tokenizer, seed: int, english: float) -> Corpus:
-        """The training documents of a folder written by prepare_data.py, tokenised."""
-        docs = {lang: json.loads((data / f"{lang}.train.json").read_text("utf-8")) for lang in ("en", "zh")}
-        streams = {
-            "en": [encode(tokenizer, docs["en"], "\n")],
-            "zh": [encode(tokenizer, docs["zh"], ""), encode(tokenizer, docs["zh"], "\n")],
-        }
-        return cls(streams, np.random.default_rng(seed), english)
-
-    def text(self, length: int) -> np.ndarray:
-        """``length`` tokens from the start of a random line, in English with probability ``english``."""
-        choices = self.streams["en" if self.rng.random() < self.english else "zh"]
-        stream, starts = choices[self.rng.integers(len(choices))]
-        at = starts[self.rng.integers(len(starts))]
-        return np.take(stream, np.arange(at, at + length), mode="wrap")
-
-    def batch(self, rows: int, length: int, repeat_share: float) -> tuple[Tensor, Tensor]:
-        """ids and targets, both (rows, length); targets are −100 where nothing is to be predicted."""
-        x = np.empty((rows, length + 1), np.int64)
-        x[:, 0] = START
-        y = np.ones((rows, length), bool)
-        for r in range(rows):
-            if self.rng.random() >= repeat_share:
-                x[r, 1:] = self.text(length)
-                continue
-            size = int(np.exp(self.rng.uniform(np.log(3), np.log(65))))  # short pieces teach first
-            random = self.rng.random() < 0.7
-            piece = self.rng.integers(2, 4096, size) if random else self.text(size)
-            x[r, 1:] = np.resize(piece, length)
-            y[r, : size if random else 0] = False
-        return torch.from_numpy(x[:, :-1].copy()), torch.from_numpy(np.where(y, x[:, 1:], IGNORE))
-
-
-def validation_rows(data: Path, tokenizer: Tokenizer, lang: str, length: int) -> tuple[Tensor, Tensor, int]:
-    """Held-out documents in rows of ``length`` that each start with ``<s>``: ids, targets, UTF-8 bytes of the text.
-
-    Nothing is left out: every token of a document and its ``</s>`` is predicted once; ``</s>`` counts no bytes.
-    """
-    rows, size = [], 0
-    for document in json.loads((data / f"{lang}.val.json").read_text("utf-8")):
-        text = ("\n" if lang == "en" else "").join(document)
-        size += len(text.encode())
-        ids = [*tokenizer.encode(text, add_special_tokens=False).ids, END]
-        rows += [[START, *ids[i : i + length]] for i in range(0, len(ids), length)]
-    x = np.full((len(rows), length + 1), IGNORE, np.int64)
-    for r, row in enumerate(rows):
-        x[r, : len(row)] = row
-    return torch.from_numpy(np.where(x[:, :-1] < 0, END, x[:, :-1])), torch.from_numpy(x[:, 1:].copy()), size
 
 
 @torch.no_grad()
@@ -179,6 +106,7 @@ class Run:
     muon: Muon
     adam: torch.optim.AdamW
     step: int = 0
+    first: int = 0  # step at which the optimisers were fresh
     tokens: int = 0
     seconds: float = 0.0
     base: list[float] = field(default_factory=list)
@@ -195,7 +123,7 @@ class Run:
 
     def update(self, factor: float) -> None:
         """One optimiser step from the gradients at hand, and the moving average."""
-        warm = min(1.0, (self.step + 1) / 100)
+        warm = min(1.0, (self.step - self.first + 1) / 100)
         torch.nn.utils.clip_grad_norm_(self.adam.param_groups[0]["params"], 1.0)
         for optimiser, rate in zip((self.muon, self.adam), self.base, strict=True):
             optimiser.param_groups[0]["lr"] = rate * warm * factor
@@ -209,7 +137,7 @@ class Run:
     def save(self, path: Path, clock: Clock) -> None:
         """Write the checkpoint in one step, so that a crash never leaves half a file."""
         state = {k: getattr(self, k).state_dict() for k in ("model", "average", "muon", "adam")}
-        state |= {"step": self.step, "tokens": self.tokens, "seconds": self.seconds}
+        state |= {"step": self.step, "first": self.first, "tokens": self.tokens, "seconds": self.seconds}
         state |= {"clock": [clock.began, clock.text_from]}
         torch.save(state, path.with_suffix(".tmp"))
         path.with_suffix(".tmp").replace(path)
@@ -219,8 +147,19 @@ class Run:
         state = torch.load(path, weights_only=True)
         for k in ("model", "average", "muon", "adam"):
             getattr(self, k).load_state_dict(state[k])
-        self.step, self.tokens, self.seconds = state["step"], state["tokens"], state["seconds"]
+        self.step, self.first, self.tokens, self.seconds = (state[k] for k in ("step", "first", "tokens", "seconds"))
         clock.began, clock.text_from = state["clock"]
+
+    def start_from(self, folder: Path, out: Path) -> None:
+        """Weights of an exported model; its log, copied to ``out``, says how far it had come."""
+        weights = {name: tensor.float() for name, tensor in load_file(folder / "model.safetensors").items()}
+        self.model.load_state_dict(weights)
+        self.average.load_state_dict(weights)
+        text = (folder / "training_log.csv").read_text("utf-8")
+        last = list(csv.DictReader(text.splitlines()))[-1]
+        self.step = self.first = int(last["step"])
+        self.tokens, self.seconds = int(last["tokens"]), float(last["seconds"])
+        (out / "training_log.csv").write_text(text, "utf-8")
 
 
 def evaluate(run: Run, val: dict, every: int) -> dict[str, float]:
@@ -240,6 +179,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, default=Path("data"), help="folder with the documents and tokenizer.json")
     parser.add_argument("--out", type=Path, default=Path("run"), help="folder for checkpoints and training_log.csv")
+    parser.add_argument("--start-from", type=Path, help="folder with an exported model and its training_log.csv")
     parser.add_argument("--deadline", required=True, help="when to be done, local time, e.g. 2027-01-31T22:10")
     parser.add_argument("--copy-limit", type=float, default=0.6, help="share of the time the copy phase may take")
     parser.add_argument("--long", type=float, default=0.15, help="share of the time for rows of 512, at the end")
@@ -266,7 +206,10 @@ def main() -> None:
     checkpoint, log, moved = args.out / "checkpoint.pt", args.out / "training_log.csv", args.out / "deadline"
     if checkpoint.exists():
         run.restore(checkpoint, clock)
-    corpus = Corpus.load(args.data, tokenizer, seed=run.step, english=args.english)
+    elif args.start_from:
+        run.start_from(args.start_from, args.out)
+        clock.text_from = clock.began
+    corpus = Corpus.load(args.data, tokenizer, seed=run.step, english_share=args.english)
     vals = {n: {lang: validation_rows(args.data, tokenizer, lang, n) for lang in ("en", "zh")} for n in (192, 512)}
     loss_of = run.model.loss if args.no_compile else torch.compile(run.model.loss, dynamic=False)
 
@@ -274,12 +217,13 @@ def main() -> None:
     while (now := time.time()) < clock.deadline and not (args.steps and run.step >= args.steps):
         phase, factor = clock.phase(now), clock.rate(now)
         length = 512 if phase == "long" else 192
-        x, y = corpus.batch(TOKENS_PER_STEP // length, length, args.copy_repeats if phase == "copy" else args.repeats)
+        share = args.copy_repeats if phase == "copy" else args.repeats
+        batch = corpus.batch(TOKENS_PER_STEP // length, length, share)
         with torch.autocast("cpu", torch.bfloat16):
-            loss = loss_of(x, y)
+            loss = loss_of(batch.ids, batch.targets, batch.documents)
         loss.backward()
         run.update(factor)
-        run.tokens += x.numel()
+        run.tokens += batch.ids.numel()
         losses.append(loss.item())
         if run.step % args.log_every:
             continue
