@@ -3,6 +3,7 @@ from viz_core.ui.scenes import (
     quant_bits,
     quant_block,
     quant_float,
+    quant_fp8,
     quant_gptq,
     quant_groups,
     quant_histogram,
@@ -17,5 +18,5 @@ from viz_core.ui.scenes import (
 
 weights = [quant_block, quant_steps, quant_histogram, quant_bits, quant_float]
 formats = [quant_table, quant_groups, quant_model, quant_scoreboard]
-methods = [quant_kv, quant_paged, quant_gptq, quant_outliers]
+methods = [quant_kv, quant_paged, quant_gptq, quant_outliers, quant_fp8]
 show(__file__, [module.SCENE for module in (*weights, *formats, *methods)])

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from viz_core.i18n import LANGS, Problem
-from viz_core.model.fp8_attention import Fp8, attend_fp8, outlier_input, rmse
 from viz_core.model.held_out import held_out
 from viz_core.model.library import load
 from viz_core.model.paged_quantized import Sizes, paged_values, write
@@ -112,14 +111,6 @@ def test_keys_with_outlier_channels_want_a_scale_a_channel() -> None:
     }  # type: ignore[arg-type]
     assert away["channel"] < 0.5 * away["token"]
     assert np.array_equal(Side(2, "channel").stored(k[:, :40], True)[:, 32:], k[:, 32:40])
-
-
-def test_fp8_attention_as_flash_attention_3() -> None:
-    found = rmse(1024, 128)
-    assert found["both"] < 0.75 * found["tensor"]
-    assert found["rotated"] < found["block"] < found["tensor"]
-    q, k, v = outlier_input(32, 64)
-    assert attend_fp8(q, k, v, Fp8()).shape == (32, 64)
 
 
 def test_a_block_closes_when_its_last_token_arrives() -> None:

@@ -15,6 +15,7 @@ from viz_core.proofs.proof import Proof, at_most
 from viz_core.quantizers import ggml
 from viz_core.quantizers.errors import outer_bounds
 from viz_core.quantizers.quantized import Quantized
+from viz_core.quantizers.rescale import random_signs, rotate
 from viz_core.quantizers.samples import sample
 
 # fmt: off
@@ -78,6 +79,14 @@ def bytes_come_back(q: Quantized) -> Proof:
     """Written to bytes and read again the values are the same, bit for bit; measured: the largest difference."""
     again = ggml.read(q.format.name, ggml.pack(q), q.layout.shape)
     return at_most("bytes_come_back", largest_difference(again.values, q.values), 0)
+
+
+def rotation_keeps_products(q: np.ndarray, k: np.ndarray) -> Proof:
+    """q kᵀ is the same after both were rotated; measured: the largest difference over the largest product."""
+    signs = random_signs(q.shape[1])
+    plain = q @ k.T
+    apart = np.abs(rotate(q, signs) @ rotate(k, signs).T - plain).max()
+    return at_most("rotation", float(apart / max(float(np.abs(plain).max()), 1e-30)), 1e-5)
 
 
 def largest_difference(a: np.ndarray, b: np.ndarray) -> float:

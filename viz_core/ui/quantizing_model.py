@@ -8,7 +8,7 @@ import numpy as np
 import streamlit as st
 
 from viz_core.i18n import LANGS, Lang
-from viz_core.model.fp8_attention import rmse
+from viz_core.model.fp8_attention import Compared, compare_fp8
 from viz_core.model.held_out import held_out
 from viz_core.model.linear import Dense
 from viz_core.model.llama import rms_norm
@@ -131,7 +131,7 @@ def gptq_weights(lang: Lang, bits: int, group: int | None) -> tuple[np.ndarray, 
     return nearest(layer.weight, bits, group), gptq(layer.weight, layer.inputs, bits, group)
 
 
-@st.cache_data(max_entries=4, show_spinner=False)
-def fp8_errors(n: int) -> dict[str, float]:
-    """Errors of FP8 attention in four ways, on the paper's kind of data."""
-    return rmse(n)
+@st.cache_resource(max_entries=8, show_spinner=False)
+def fp8(n: int, d: int, seed: int) -> Compared:
+    """FP8 attention four ways on one draw of the paper's kind of data."""
+    return compare_fp8(n, d, seed)

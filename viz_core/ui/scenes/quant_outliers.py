@@ -15,7 +15,7 @@ from viz_core.quantizers.llm_int8 import split
 from viz_core.quantizers.registry import symmetric
 from viz_core.quantizers.rescale import random_signs, rotate, rotate_back
 from viz_core.quantizers.samples import excess_kurtosis
-from viz_core.ui import quantizing, quantizing_data, quantizing_model
+from viz_core.ui import quantizing, quantizing_data
 from viz_core.ui.params import Choice
 from viz_core.ui.scene import Context, Number, Plate, Scene, View
 
@@ -23,7 +23,6 @@ REMEDY = Choice("remedy", ("rotate", "split", "block"), "rotate")
 DATA = (replace(quantizing_data.SOURCE, default="ffn_out"), *quantizing_data.DATA[1:])
 WIDTH = 128  # a power of two that the rows of every tensor hold
 BITS = Choice("remedy_bits", ("4", "8"), "4")
-FP8_TOKENS = 1024
 MOST = 1e36  # larger values leave float32 when a row of them is added up
 
 
@@ -57,9 +56,8 @@ def build(context: Context) -> View:
     seen, after = treated(x, remedy, bits)
     names = (context.t("quant.plain_error"), context.t(f"quant.with_{remedy}"))
     first = tally(plain - x, after - x, share=0.998)
-    shapes = tally(x, seen, share=0.998)
+    shapes = tally(x, seen)
     before_names = (context.t("quant.before"), context.t(f"quant.seen_{remedy}"))
-    fp8 = quantizing_model.fp8_errors(FP8_TOKENS)
     found = [errors(x, plain).sqnr, errors(x, after).sqnr]
     return View(
         plates=(
@@ -70,12 +68,9 @@ def build(context: Context) -> View:
         numbers=(
             Number("quant_sqnr_pair", " → ".join(map(units.decibels, found)), {"bits": bits}),
             Number("quant_kurtosis_pair", f"{excess_kurtosis(x):.1f} → {excess_kurtosis(seen):.1f}"),
-            Number("quant_fp8", f"{fp8['tensor']:.4f} → {fp8['both']:.4f}", {"n": FP8_TOKENS}),
         ),
-        facts={"bits": bits, "width": WIDTH, "tensor": f"{fp8['tensor']:.1e}", "block": f"{fp8['block']:.1e}",
-               "rotated": f"{fp8['rotated']:.1e}", "both": f"{fp8['both']:.1e}",
-               "ratio": f"{fp8['tensor'] / fp8['both']:.1f}", "n": FP8_TOKENS},
-        table={"FP8 attention": list(fp8), "RMSE": list(fp8.values())},
+        facts={"bits": bits, "width": WIDTH},
+        table={"": list(names), "SQNR dB": found},
         code=(rotate,),
     )
 
