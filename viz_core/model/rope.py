@@ -67,16 +67,18 @@ class Rope:
         return keep * plain + (1 - keep) * plain / self.factor
 
     def table(self, first: int, stop: int) -> tuple[np.ndarray, np.ndarray]:
-        """cos and sin of positions first … stop − 1, float32 (n, d_head / 2)."""
+        """What `rotate` multiplies positions first … stop − 1 by, float32 (n, 1, 2, d_head / 2) each.
+
+        (cos, cos) for the two halves of a head, and (−sin, sin) for the halves that change places.
+        """
         angle = np.outer(np.arange(first, stop), self.frequencies())
-        return np.cos(angle).astype(np.float32), np.sin(angle).astype(np.float32)
+        cos, sin = np.cos(angle).astype(np.float32), np.sin(angle).astype(np.float32)
+        return np.stack([cos, cos], 1)[:, None], np.stack([-sin, sin], 1)[:, None]
 
 
 def rotate(x: np.ndarray, cos: np.ndarray, sin: np.ndarray) -> np.ndarray:
-    """x (…, n, heads, d) turned by cos, sin (n, d / 2): the pairs are (x[i], x[i + d/2])."""
-    half = x.shape[-1] // 2
-    left, right, cos, sin = x[..., :half], x[..., half:], cos[:, None], sin[:, None]
-    out = np.empty_like(x)
-    np.subtract(left * cos, right * sin, out=out[..., :half])
-    np.add(right * cos, left * sin, out=out[..., half:])
-    return out
+    """x (n, heads, d) turned by a `Rope.table`: the pairs are (x[i], x[i + d/2])."""
+    halves = x.reshape(*x.shape[:-1], 2, -1)
+    out = halves * cos
+    out += halves[..., ::-1, :] * sin
+    return out.reshape(x.shape)
