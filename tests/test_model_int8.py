@@ -26,7 +26,7 @@ def test_it_multiplies_by_its_rounded_weights(inputs: int, outs: list[int], n: i
     bias = rng.standard_normal(sum(outs)).astype(np.float32)
     x = rng.standard_normal((n, inputs)).astype(np.float32)
     original, int8.PANEL = int8.PANEL, 64  # many panels
-    layer = Int8.of(parts, bias)
+    layer = Int8.of(parts, (sum(outs), inputs), bias)
     int8.PANEL = original
     w = np.concatenate(parts)
     scale = np.abs(w).max(1, keepdims=True) / 127
@@ -76,7 +76,7 @@ def test_transposed_in_strips(rows: int, columns: int) -> None:
     out = np.empty((columns, rows + 2), np.float32)
     transpose_into(out[:, 1 : rows + 1], a)
     assert np.array_equal(out[:, 1 : rows + 1], a.T)
-    assert np.array_equal(Dense.of([a, a]).w, np.concatenate([a, a]).T)
+    assert np.array_equal(Dense.of([a, a], (2 * rows, columns)).w, np.concatenate([a, a]).T)
 
 
 def test_arrays_of_the_arena_share_no_bytes() -> None:
@@ -92,7 +92,7 @@ def test_arrays_of_the_arena_share_no_bytes() -> None:
 def test_either_memory_order_is_the_same_layer(inputs: int, outputs: int) -> None:
     rng = np.random.default_rng(0)
     parts = [rng.standard_normal((n, inputs)).astype(np.float32) for n in (outputs - 1, 1)]
-    x, layer = rng.standard_normal((2, inputs)).astype(np.float32), Dense.of(parts)
+    x, layer = rng.standard_normal((2, inputs)).astype(np.float32), Dense.of(parts, (outputs, inputs))
     assert np.allclose(layer(x, Tally()), x @ np.concatenate(parts).T, atol=1e-5)
     assert np.array_equal(layer.columns(np.array([0, outputs - 1])), np.concatenate(parts)[[0, -1]])
     assert layer.w.shape == (inputs, outputs)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -55,8 +56,16 @@ class Arrays:
     def __contains__(self, name: str) -> bool:
         return name in self.tensors
 
+    def shape(self, name: str) -> tuple[int, ...]:
+        return self.tensors[name].shape
+
     def read(self, name: str) -> np.ndarray:
         return self.tensors[name]
+
+    def strips(self, name: str) -> Iterator[np.ndarray]:
+        """Uneven strips, as a file gives them."""
+        yield self.tensors[name][:5]
+        yield self.tensors[name][5:]
 
 
 def random_tensors(c: LlamaConfig, seed: int = 0) -> dict[str, np.ndarray]:

@@ -20,7 +20,7 @@ from viz_core.model.gguf_decode import decoded
 from viz_core.model.gguf_types import block_size, type_name
 from viz_core.model.gguf_values import Cursor, value
 from viz_core.model.notes import Note, shown
-from viz_core.model.tensorfile import TensorInfo, check_overlaps, length_of, raw, refuse_other_kinds
+from viz_core.model.tensorfile import TensorInfo, check_overlaps, length_of, raw, refuse_other_kinds, strips
 
 OLD_MAGIC = (b"lmgg", b"tjgg", b"fmgg", b"algg", b"GGML", b"GGJT")
 LEAST_ENTRY, LEAST_TENSOR = 13, 28  # bytes of the shortest metadata entry and tensor description
@@ -43,12 +43,24 @@ class Gguf:
     def __iter__(self) -> Iterator[str]:
         return iter(self.tensors)
 
+    def shape(self, name: str) -> tuple[int, ...]:
+        """A tensor's shape, slowest axis first."""
+        return self.tensors[name].shape
+
     def read(self, name: str) -> np.ndarray:
         """One tensor as float32, slowest axis first: a matrix is (out, in). A Problem for a type not decoded."""
+        info = self._readable(name)
+        return decoded(info.dtype, raw(self.path, info), info.shape)
+
+    def strips(self, name: str) -> Iterator[np.ndarray]:
+        """`read`, in strips of whole rows, so that a large matrix never stands in memory twice."""
+        info = self._readable(name)
+        return (decoded(info.dtype, data, shape) for data, shape in strips(self.path, info))
+
+    def _readable(self, name: str) -> TensorInfo:
         if self.swapped:
             raise Problem("model_gguf_endian", file=shown(self.path.name))
-        info = self.tensors[name]
-        return decoded(info.dtype, raw(self.path, info), info.shape)
+        return self.tensors[name]
 
 
 def open_gguf(path: Path) -> Gguf:

@@ -6,7 +6,7 @@ q and k; `unpermute` brings them back to the halves (i, i + d/2). Qwen files are
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -127,19 +127,29 @@ class HfNames:
     """A GGUF's tensors under their Hugging Face names, q and k in rotate-half order."""
 
     file: Gguf
-    shape: Shape
+    sizes: Shape
 
     def __contains__(self, name: str) -> bool:
         return gguf_name(name) in self.file
 
+    def shape(self, name: str) -> tuple[int, ...]:
+        """A tensor's shape, slowest axis first."""
+        return self.file.shape(gguf_name(name))
+
     def read(self, name: str) -> np.ndarray:
         """One tensor, float32."""
-        values = self.file.read(gguf_name(name))
-        if self.shape.architecture == "llama" and ".self_attn." in name:
-            heads = {"q_proj": self.shape.heads, "k_proj": self.shape.kv_heads}.get(name.split(".")[-2])
-            if heads is not None:
-                return unpermute(values, heads, name)
-        return values
+        values, heads = self.file.read(gguf_name(name)), self._permuted(name)
+        return values if heads is None else unpermute(values, heads, name)
+
+    def strips(self, name: str) -> Iterator[np.ndarray]:
+        """`read`, in strips of whole rows; q and k, whose rows change places, in one."""
+        return iter([self.read(name)]) if self._permuted(name) else self.file.strips(gguf_name(name))
+
+    def _permuted(self, name: str) -> int | None:
+        """Heads of a tensor whose rows are permuted, None for any other."""
+        if self.sizes.architecture != "llama" or ".self_attn." not in name:
+            return None
+        return {"q_proj": self.sizes.heads, "k_proj": self.sizes.kv_heads}.get(name.split(".")[-2])
 
 
 def gguf_name(name: str) -> str:

@@ -8,6 +8,7 @@ there, so memory is read at a quarter of the bytes.
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -32,13 +33,13 @@ class Int8:
     size: int
 
     @classmethod
-    def of(cls, parts: list[np.ndarray], bias: np.ndarray | None = None) -> Int8:
-        """From checkpoint matrices float32 (out, in), stacked along their outputs."""
-        out, width = sum(len(p) for p in parts), max(16, PANEL // parts[0].shape[1] // 16 * 16)
-        q, scale, at = np.empty((out, parts[0].shape[1]), np.int8), np.empty(out, np.float32), 0
-        for part in parts:
-            for i in range(0, len(part), width):
-                rows = part[i : i + width]
+    def of(cls, strips: Iterable[np.ndarray], shape: tuple[int, int], bias: np.ndarray | None = None) -> Int8:
+        """From strips float32 (·, in) of a matrix, or of several stacked along their outputs: (out, in) in all."""
+        out, width = shape[0], max(16, PANEL // shape[1] // 16 * 16)
+        q, scale, at = np.empty(shape, np.int8), np.empty(out, np.float32), 0
+        for strip in strips:
+            for i in range(0, len(strip), width):
+                rows = strip[i : i + width]
                 q[at : at + len(rows)], scale[at : at + len(rows)] = quantize(rows)
                 at += len(rows)
         return cls(tuple(_panel(q[i : i + width]) for i in range(0, out, width)), scale, bias, q.size)

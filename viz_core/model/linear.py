@@ -7,6 +7,7 @@ memory: such a W keeps the checkpoint's order and is the transposed view of it.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -43,19 +44,19 @@ class Dense:
     bias: np.ndarray | None = None
 
     @classmethod
-    def of(cls, parts: list[np.ndarray], bias: np.ndarray | None = None) -> Dense:
-        """From checkpoint matrices (out, in), stacked along their outputs."""
-        inputs, outputs = parts[0].shape[1], sum(len(p) for p in parts)
-        if inputs >= TALL * outputs:
-            w = empty((outputs, inputs))
-            np.concatenate(parts, out=w)
-            return cls(w.T, bias)
-        w = empty((inputs, outputs))
-        at = 0
-        for part in parts:
-            transpose_into(w[:, at : at + len(part)], part)
-            at += len(part)
-        return cls(w, bias)
+    def of(cls, strips: Iterable[np.ndarray], shape: tuple[int, int], bias: np.ndarray | None = None) -> Dense:
+        """From strips (·, in) of a checkpoint's matrix, or of several stacked along their outputs: (out, in) in all."""
+        outputs, inputs = shape
+        tall = inputs >= TALL * outputs
+        w, at = empty(shape if tall else (inputs, outputs)), 0
+        for strip in strips:
+            span = slice(at, at + len(strip))
+            if tall:
+                w[span] = strip
+            else:
+                transpose_into(w[:, span], strip)
+            at += len(strip)
+        return cls(w.T if tall else w, bias)
 
     @property
     def nbytes(self) -> int:

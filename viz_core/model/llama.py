@@ -179,8 +179,7 @@ class Llama:
 def rms_norm(x: np.ndarray, weight: np.ndarray, eps: float) -> np.ndarray:
     """x / rms(x) · weight over the last axis.
 
-    A single vector, as in decoding, is scaled by a number: beside weights that stream through the cache every NumPy call
-    costs microseconds, and four calls on one element are four too many.
+    A single vector, as in decoding, is scaled by a number: four calls on one element each are four too many.
     """
     if x.size == x.shape[-1]:
         flat = x.reshape(-1)

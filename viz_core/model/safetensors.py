@@ -19,7 +19,7 @@ from viz_core.i18n import Problem
 from viz_core.model import dtypes
 from viz_core.model.notes import Note, shown
 from viz_core.model.strict_json import parse
-from viz_core.model.tensorfile import TensorInfo, check_overlaps, length_of, raw, refuse_other_kinds
+from viz_core.model.tensorfile import TensorInfo, check_overlaps, length_of, raw, refuse_other_kinds, strips
 
 MAX_HEADER = 100_000_000  # the library's own limit
 MAX_DIM = 2**48
@@ -40,10 +40,19 @@ class SafeTensors:
     def __iter__(self) -> Iterator[str]:
         return iter(self.tensors)
 
+    def shape(self, name: str) -> tuple[int, ...]:
+        """A tensor's shape, slowest axis first."""
+        return self.tensors[name].shape
+
     def read(self, name: str) -> np.ndarray:
         """One tensor in its own shape; float types as float32 (F64 as float64), integers as they are."""
         info = self.tensors[name]
         return dtypes.decode(info.dtype, raw(self.path, info)).reshape(info.shape)
+
+    def strips(self, name: str) -> Iterator[np.ndarray]:
+        """`read`, in strips of whole rows, so that a large matrix never stands in memory twice."""
+        info = self.tensors[name]
+        return (dtypes.decode(info.dtype, data).reshape(shape) for data, shape in strips(self.path, info))
 
 
 def open_safetensors(path: Path) -> SafeTensors:

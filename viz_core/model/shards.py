@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -28,9 +28,17 @@ class Shards:
     def __contains__(self, name: str) -> bool:
         return name in self.home
 
+    def shape(self, name: str) -> tuple[int, ...]:
+        """A tensor's shape."""
+        return self.files[self.home[name]].shape(name)
+
     def read(self, name: str) -> np.ndarray:
         """One tensor in its own shape."""
         return self.files[self.home[name]].read(name)
+
+    def strips(self, name: str) -> Iterator[np.ndarray]:
+        """`read`, in strips of whole rows."""
+        return self.files[self.home[name]].strips(name)
 
     @property
     def notes(self) -> tuple[Note, ...]:

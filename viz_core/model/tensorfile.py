@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -11,6 +12,9 @@ import numpy as np
 
 from viz_core.i18n import Problem
 from viz_core.model.notes import Note, shown
+
+STRIP = 1 << 19
+"""Values of a strip."""
 
 MAGIC = (
     (b"PK\x03\x04", "zip"),
@@ -65,6 +69,19 @@ def raw(path: Path, info: TensorInfo) -> np.ndarray:
     if info.nbytes == 0:
         return np.empty(0, np.uint8)
     return np.memmap(path, np.uint8, "r", offset=info.start, shape=(info.nbytes,))
+
+
+def strips(path: Path, info: TensorInfo) -> Iterator[tuple[np.ndarray, tuple[int, ...]]]:
+    """The tensor's bytes and shapes in strips of whole rows, some STRIP values each: memory for one is used again."""
+    data = raw(path, info)
+    if len(info.shape) != 2 or info.size <= STRIP:
+        yield data, info.shape
+        return
+    rows, width = info.shape
+    step, row_bytes = max(1, STRIP // width), info.nbytes // rows
+    for i in range(0, rows, step):
+        count = min(step, rows - i)
+        yield data[i * row_bytes : (i + count) * row_bytes], (count, width)
 
 
 def check_overlaps(tensors: list[TensorInfo], file: str) -> None:
