@@ -14,10 +14,12 @@ import streamlit as st
 from tests.conftest import DATA as FOLDER
 from tests.scenes import all_scenes, context
 from tests.test_pages import opened
-from viz_core.i18n import LANGS, Problem, catalogue, t
+from viz_core.i18n import LANGS, Lang, Problem, catalogue, t
 from viz_core.model import tensors
 from viz_core.model.library import BUNDLED, load
 from viz_core.model.safetensors import open_safetensors
+from viz_core.quantizers.format import Format
+from viz_core.quantizers.readable import FEW, LOOKED, looked, spread
 from viz_core.ui import quantizing_data, uploads
 from viz_core.ui.quantizing_data import FILE, Before, Data, check, notice, part, parts, ranked
 from viz_core.ui.scene import Scene, View
@@ -145,7 +147,7 @@ def test_what_is_odd_is_named(upload: Any) -> None:
         return notice(context(scene, "en", **upload(name, ODD[what]))) or ""
 
     assert "NaN values: 4" in said("NaN") and "infinite values: 4" in said("infinite")
-    assert "int64" in said("int64") and "equal" in said("constant") and "first 262" in said("one row")
+    assert "int64" in said("int64") and "equal" in said("constant") and "first 131,072 of 294,912" in said("one row")
     assert "8 bits (F8_E4M3)" in said("fp8")
     assert said("Fortran order") == ""
 
@@ -164,7 +166,10 @@ def test_tensors_of_a_model_are_those_of_its_file(name: str) -> None:
     names = tensors.tensors(llama)
     assert {n for n in file if not n.endswith("bias")} == set(names)
     stored = np.atleast_2d(file.read(name))
-    assert np.array_equal(names[name](1 << 20), stored) and np.array_equal(names[name](3), stored[:3])
+    found = names[name]
+    assert found.shape == stored.shape and np.array_equal(found.read(np.arange(len(stored))), stored)
+    some = np.arange(0, len(stored), 3)
+    assert np.array_equal(found.read(some), stored[some])
 
 
 @pytest.mark.parametrize("scene", SCENES, ids=lambda s: s.id)
@@ -204,3 +209,47 @@ def test_a_bad_file_leaves_the_good_one(upload: Any) -> None:
     assert not at.exception and [w.value for w in at.warning] == [t("problem.quantizers_npy_objects", "en")]
     assert [m.value for m in at.metric] == good and t("shell.upload_kept", "en", name="good.npy") in [
         text.value for text in at.text]
+
+
+LARGE = np.random.default_rng(1).standard_normal((1024, 4096)).astype(np.float32)  # 4,194,304 values
+
+
+@pytest.mark.parametrize("scene", SCENES, ids=lambda s: s.id)
+@pytest.mark.parametrize("lang", LANGS)
+def test_how_many_values_are_looked_at_is_said(scene: Scene, lang: Lang, upload: Any) -> None:
+    values = upload("large.npy", npy(LARGE))
+    view = scene.build(context(scene, lang, **values))
+    few = scene.id in {"block", "groups", "table"}
+    assert f"{FEW if few else LOOKED:,}" in (view.notice or "") and f"{LARGE.size:,}" in (view.notice or "")
+
+
+def test_a_part_of_a_model_s_tensor_is_named_too() -> None:
+    scene = next(s for s in SCENES if s.id == "histogram")
+    name = "model.embed_tokens.weight"
+    whole = tensors.tensor(load("bundled").llama, name)
+    said = scene.build(context(scene, "en", source="model", tensor=name)).notice or ""
+    assert whole.shape[0] * whole.shape[1] > LOOKED
+    assert f"{LOOKED:,} of {whole.shape[0] * whole.shape[1]:,}" in said
+
+
+def test_only_a_new_format_or_tensor_is_quantized(upload: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Log counts, the block and the view are drawn from what is there."""
+    scene = next(s for s in SCENES if s.id == "histogram")
+    values = upload("large.npy", npy(LARGE))
+    scene.build(context(scene, "en", **values))
+    monkeypatch.setattr(Format, "quantize", lambda *_: pytest.fail("quantized again"))
+    for change in ({"log_counts": True}, {"block": 9}, {"view": "weights"}, {"view": "block", "block": 5}):
+        sound(scene.build(context(scene, "en", **values, **change)))
+    with pytest.raises(pytest.fail.Exception):
+        scene.build(context(scene, "en", **values, format="Q5_1"))
+
+
+def test_rows_of_a_sample_lie_evenly() -> None:
+    found = looked(LARGE)
+    step = LARGE.size // LOOKED
+    assert np.array_equal(found.values, LARGE[::step]) and found.cut and found.size == LARGE.size
+    assert np.array_equal(found.fewer().values, LARGE[:: LARGE.size // FEW])
+    assert np.array_equal(spread(7, 4, 8), [0, 3]) and np.array_equal(spread(3, 100, 8), [0])
+    holed = LARGE.copy()
+    holed[1, :5], holed[2, :3] = np.nan, -np.inf  # rows that are not in the sample
+    assert (looked(holed).nan, looked(holed).infinite) == (5, 3)

@@ -9,7 +9,9 @@ from viz_core.model.library import load
 from viz_core.model.paged_quantized import Sizes, paged_values, write
 from viz_core.model.quantized import damage, log_softmax, predict, quantize_model
 from viz_core.model.quantized_cache import QuantizedCache, Side
+from viz_core.proofs.quantizers import on_points, to_nearest
 from viz_core.quantizers.compare import compare, quantize_any
+from viz_core.quantizers.errors import fates
 from viz_core.quantizers.registry import FORMATS
 from viz_core.quantizers.samples import REAL, SAMPLES, excess_kurtosis, sample
 from viz_core.quantizers.snap import snapped
@@ -152,3 +154,16 @@ def place_of(model, lang, place):  # noqa: ANN001, ANN201
             yield text, place
             return
         place -= n
+
+
+@pytest.mark.parametrize("name", ["Q4_0", "NF4", "uint4 g64", "int8 tensor", "E4M3 tensor", "Q4_K", "int8 row"])
+def test_one_block_is_the_tensor_s(name: str) -> None:
+    """What is read for one block alone equals what is read for all; points are looked up as by comparing with each."""
+    x, q = quantize_any(sample("ffn_out")[:16], FORMATS[name])
+    block = len(q.codes) // 2
+    one, n = snapped(x, q, block), int(q.layout.lengths()[block])
+    assert np.array_equal(one.clipped, q.layout.split(fates(x, q).clipped)[block, :n])
+    assert np.array_equal(one.after, q.blocks[block, :n])
+    assert on_points(q).holds
+    points, values = q.points(block).astype(np.float64), x.reshape(-1)[:50]
+    assert np.allclose(to_nearest(points, values), np.abs(points[None] - values[:, None]).min(axis=1))

@@ -51,8 +51,15 @@ def ggml_bytes(names: Iterable[str] = GGML_BYTES) -> Proof:
 def on_points(q: Quantized, blocks: int = 64) -> Proof:
     """Every finite value of the first blocks is exactly one of its block's points; measured: the largest distance."""
     seen = [(q.points(i).astype(np.float64), row[np.isfinite(row)]) for i, row in enumerate(q.blocks[:blocks])]
-    apart = [np.abs(points[None] - row[:, None]).min(axis=1).max() for points, row in seen if row.size]
+    apart = [to_nearest(points, row).max() for points, row in seen if row.size and points.size]
     return at_most("on_points", float(np.max(apart, initial=0)), 0)
+
+
+def to_nearest(points: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """How far each value is from the nearest of the ascending points."""
+    after = np.searchsorted(points, values).clip(max=len(points) - 1)
+    before = (after - 1).clip(min=0)
+    return np.minimum(np.abs(points[after] - values), np.abs(values - points[before]))
 
 
 def half_a_step(x: np.ndarray, q: Quantized) -> Proof:

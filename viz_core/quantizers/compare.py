@@ -43,10 +43,11 @@ def quantize_any(x: np.ndarray, form: Format) -> tuple[np.ndarray, Quantized]:
 
 def compare(x: np.ndarray, forms: Iterable[Format]) -> list[Row]:
     """Every format's bits and errors on `x`."""
-    rows = []
-    for form in forms:
-        shaped, q = quantize_any(x, form)
-        seen = fates(shaped, q)
-        counts = int(seen.clipped.sum()), int(seen.zeroed.sum())
-        rows.append(Row(form.name, q.bits_per_weight, errors(shaped, q.values), *counts, shaped.shape != x.shape))
-    return rows
+    return [row(x, *quantize_any(x, form)) for form in forms]
+
+
+def row(x: np.ndarray, shaped: np.ndarray, q: Quantized) -> Row:
+    """Bits and errors of `x`, which became `q` in the shape of `shaped`."""
+    seen = fates(shaped, q)
+    counts = int(seen.clipped.sum()), int(seen.zeroed.sum())
+    return Row(q.format.name, q.bits_per_weight, errors(shaped, q.values), *counts, shaped.shape != x.shape)

@@ -50,5 +50,6 @@ def _made(name: str) -> np.ndarray:
 def excess_kurtosis(x: np.ndarray) -> float:
     """Fourth standardised moment minus 3: 0 for a normal distribution, large where a few values stand far out."""
     centred = x.reshape(-1).astype(np.float64) - x.mean(dtype=np.float64)
-    variance = float(np.mean(centred**2))
-    return float(np.mean(centred**4)) / variance**2 - 3 if variance > 0 else 0.0
+    squares = centred * centred  # a power of 4 is thirty times as slow as two products
+    variance = float(squares.mean())
+    return float(squares @ squares) / squares.size / variance**2 - 3 if variance > 0 else 0.0

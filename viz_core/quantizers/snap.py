@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from viz_core.quantizers.errors import fates
+from viz_core.quantizers.errors import outer_bounds
 from viz_core.quantizers.quantized import Quantized
 
 
@@ -66,10 +66,11 @@ def snapped(x: np.ndarray, q: Quantized, block: int) -> Snapped:
     codes = q.codes[block, :n]
     levels = np.empty(codes.shape, np.float32)
     q.format.grid.decode(np.ascontiguousarray(codes), levels)
-    masks = q.layout.split(fates(x, q).clipped)
+    before, after = (q.layout.split(side)[block, :n] for side in (x, q.values))
+    low, high = (ends[block] for ends in outer_bounds(q))
     offset = 0.0 if q.offset is None else float(q.offset.values.reshape(-1)[block])
     zero = 0.0 if q.zero is None else float(q.zero[block])
     return Snapped(
-        q.layout.split(x)[block, :n], codes, levels, q.blocks[block, :n], q.points(block),
-        float(q.steps[block]), offset, zero, masks[block, :n],
+        before, codes, levels, after, q.points(block),
+        float(q.steps[block]), offset, zero, (before < low) | (before > high),
     )  # fmt: skip

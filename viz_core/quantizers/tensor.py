@@ -36,11 +36,22 @@ def prepare(array: np.ndarray) -> Prepared:
         raise Problem("quantizers_empty")
     with np.errstate(over="ignore"):
         values = np.array(array, np.float32).reshape(array.shape or (1,))
-    nan, finite = np.isnan(values), np.isfinite(values)
+    finite = np.isfinite(values)
     if not finite.any():
         raise Problem("quantizers_nothing_finite", count=values.size)
+    counts = finite_counts(values)
     values[~finite] = 0
-    return Prepared(values, int(nan.sum()), int((~finite).sum() - nan.sum()))
+    return Prepared(values, *counts)
+
+
+def finite_counts(array: np.ndarray) -> tuple[int, int]:
+    """How many values of an array of real numbers are NaN, and how many are ±∞ as float32."""
+    if array.dtype.kind != "f":
+        return 0, 0
+    with np.errstate(over="ignore"):
+        values = array.astype(np.float32, copy=False)
+    nan = int(np.isnan(values).sum())
+    return nan, int(values.size - np.isfinite(values).sum()) - nan
 
 
 def read_npy(data: bytes) -> np.ndarray:

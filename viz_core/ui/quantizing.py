@@ -7,11 +7,15 @@ from dataclasses import dataclass
 import numpy as np
 import streamlit as st
 
+from viz_core.figures.snapping import Tally, tally
 from viz_core.proofs import Proof, quantizers
-from viz_core.quantizers.compare import Row, compare, quantize_any
+from viz_core.quantizers import compare
+from viz_core.quantizers.compare import Row, quantize_any
 from viz_core.quantizers.format import Format
 from viz_core.quantizers.quantized import Quantized
 from viz_core.quantizers.registry import FORMATS, bnb, symmetric
+from viz_core.quantizers.samples import excess_kurtosis
+from viz_core.quantizers.snap import in_steps
 from viz_core.quantizers.table import Table
 from viz_core.ui.params import Choice, Whole
 from viz_core.ui.quantizing_data import Data, seen
@@ -45,10 +49,35 @@ def pair(data: Data, name: str) -> Pair:
     return Pair(*quantize_any(tensor(data), FORMATS[name]))
 
 
+@st.cache_data(max_entries=512, show_spinner=False)
+def row(data: Data, name: str) -> Row:
+    """Bits and errors of a format on the chosen tensor."""
+    found = pair(data, name)
+    return compare.row(tensor(data), found.before, found.after)
+
+
 @st.cache_data(max_entries=32, show_spinner=False)
-def rows(data: Data, names: tuple[str, ...]) -> list[Row]:
-    """Bits and errors of these formats on the chosen tensor."""
-    return compare(tensor(data), [FORMATS[name] for name in names])
+def kurtosis(data: Data) -> float:
+    """Excess kurtosis of the chosen tensor."""
+    return excess_kurtosis(tensor(data))
+
+
+VIEWS = ("steps", "weights", "block")
+"""What a histogram counts: all values in steps of their block, all as they are, or one block."""
+SHARE = 0.998  # of the weights that span the axis; the rest is counted as beyond
+
+
+@st.cache_data(max_entries=128, show_spinner=False)
+def counts(data: Data, name: str, view: str, block: int) -> Tally:
+    """The histogram of the chosen tensor before and after; `block` counts for that view alone."""
+    found = pair(data, name)
+    before, after = found.before, found.after.values
+    if view == "steps":
+        before, after = (in_steps(x, found.after) for x in (before, after))
+    elif view == "block":
+        length = found.after.layout.lengths()[block]
+        before, after = (found.after.layout.split(x)[block, :length] for x in (before, after))
+    return tally(before, after, share=1.0 if view == "block" else SHARE)
 
 
 def fits(data: Data, name: str) -> bool:
@@ -73,7 +102,7 @@ def grouped(kind: str, size: int) -> Format:
 def by_block(data: Data) -> dict[str, list[Row]]:
     """Each 4-bit kind at every block size."""
     x = tensor(data)
-    return {kind: compare(x, [grouped(kind, size) for size in SIZES]) for kind in GROUPED}
+    return {kind: compare.compare(x, [grouped(kind, size) for size in SIZES]) for kind in GROUPED}
 
 
 @st.cache_data(max_entries=4, show_spinner=False)

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import tempfile
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-import numpy as np
 import streamlit as st
 
 from viz_core import units
@@ -18,7 +17,7 @@ from viz_core.model.notes import shown
 from viz_core.model.safetensors import SafeTensors, open_safetensors
 from viz_core.model.sources import SOURCES
 from viz_core.quantizers.ggml import GGML
-from viz_core.quantizers.readable import Looked, looked
+from viz_core.quantizers.readable import LOOKED, Looked, looked, spread
 from viz_core.quantizers.registry import FORMATS
 from viz_core.quantizers.samples import SAMPLES, sample
 from viz_core.quantizers.tensor import LARGEST, read_npy
@@ -27,16 +26,19 @@ from viz_core.ui.params import Choice, Live, Upload
 from viz_core.ui.scene import Bench, Context
 
 NPY = b"\x93NUMPY"
-LONG_ROW = 1 << 18  # rows of a model's matrix are asked for by this many values
 
 
 @dataclass(frozen=True, slots=True)
 class Data:
-    """A tensor to look at: a sample by its name, or a part of a model (by its spec) or of a file (by its digest)."""
+    """A tensor to look at: a sample by its name, or a part of a model (by its spec) or of a file (by its digest).
+
+    `few` looks at fewer values, for scenes that try many formats at once; a sample is always looked at whole.
+    """
 
     source: str
     where: str = ""
     part: str = ""
+    few: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,23 +114,25 @@ def _parts(digest: str) -> tuple[str, ...]:
     return ("",) if kept is None else parts(kept.name, kept.data)
 
 
-def chosen(context: Context) -> Data:
+def chosen(context: Context, few: bool = False) -> Data:
     """The tensor that the controls name; the first sample while there is no file."""
     values, source = context.values, context.values["source"]
     if source == "model":
-        return Data(source, context.bench.model, values["tensor"])
+        return Data(source, context.bench.model, values["tensor"], few)
     if source == "upload":
         kept = uploads.kept(FILE.name, values["file"])
-        return Data(SOURCE.default) if kept is None else Data(source, kept.digest, values["part"])
+        return Data(SOURCE.default) if kept is None else Data(source, kept.digest, values["part"], few)
     return Data(source)
 
 
 @st.cache_resource(max_entries=16, show_spinner=False)
 def seen(data: Data) -> Looked:
-    """The chosen tensor, its leading rows."""
-    if data.source == "model":
-        llama = cached.model(data.where).llama
-        found = looked(tensors.tensor(llama, data.part, max(1, LONG_ROW // llama.config.d_model)), "float32")
+    """The chosen tensor as it is looked at."""
+    if data.few:
+        found = seen(replace(data, few=False)).fewer()
+    elif data.source == "model":
+        whole = tensors.tensor(cached.model(data.where).llama, data.part)
+        found = looked(whole.read(spread(*whole.shape, LOOKED)), "float32", whole.shape)
     elif data.source == "upload":
         kept = uploads.kept(FILE.name, data.where)
         if kept is None:
@@ -169,12 +173,12 @@ def ranked(name: str, stored: Before | None) -> bool:
     return stored is None or abs(FORMATS[name].code_bits - stored.bits) >= 1
 
 
-def notice(context: Context, instead: bool = False) -> str | None:
-    """What is to be said of the tensor: that it was quantized before, what was not finite, cut off or converted.
+def notice(context: Context, instead: bool = False, few: bool = False) -> str | None:
+    """What is to be said of the tensor: that it was quantized before, what was not finite, left out or converted.
 
     `instead` says that a sample is drawn in its place.
     """
-    data, out = chosen(context), []
+    data, out = chosen(context, few), []
     found, stored = seen(data), stored_as(data)
     if context.values["source"] == "upload" and data.source != "upload":
         out.append(context.t("quant.no_file"))
@@ -186,9 +190,10 @@ def notice(context: Context, instead: bool = False) -> str | None:
         out.append(context.t("quant.not_finite", nan=units.count(found.nan), infinite=units.count(found.infinite)))
     if found.dtype.lower() not in ("float32", "f32") and stored is None:
         out.append(context.t("quant.read_as", dtype=found.dtype))
-    if data.source == "upload" and found.cut:
-        out.append(context.t("quant.looked_at", n=units.count(found.values.size),
-                             size=units.count(int(np.prod(found.shape, dtype=np.int64)))))
+    if found.cut and not instead:
+        key = "quant.looked_at" if found.values.shape[-1] == found.shape[-1] else "quant.looked_at_first"
+        out.append(context.t(key, n=units.count(found.values.size), size=units.count(found.size),
+                             rows=units.count(len(found.values))))
     if found.values.size > 1 and found.values.min() == found.values.max():
         out.append(context.t("quant.constant"))
     return (" " if context.lang == "en" else "").join(out) or None

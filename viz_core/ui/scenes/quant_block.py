@@ -11,7 +11,6 @@ from viz_core.figures.slides import Line, slides
 from viz_core.figures.theme import HUES
 from viz_core.i18n import Problem
 from viz_core.proofs.quantizers import on_points
-from viz_core.quantizers.errors import errors
 from viz_core.quantizers.registry import FAMILIES
 from viz_core.quantizers.snap import snapped
 from viz_core.ui import quantizing
@@ -49,10 +48,9 @@ def left(pair: Pair, at: int) -> int:
 
 
 def decibels(context: Context, pair: Pair) -> float | None:
-    """SQNR of the whole tensor; None for a format that may not be ranked on it."""
-    if not ranked(pair.name, stored_as(chosen(context))):
-        return None
-    return errors(pair.before, pair.after.values).sqnr
+    """SQNR of the tensor; None for a format that may not be ranked on it."""
+    data = chosen(context, few=True)
+    return quantizing.row(data, pair.name).errors.sqnr if ranked(pair.name, stored_as(data)) else None
 
 
 def line(context: Context, pair: Pair, at: int, count: int, k: int) -> Line:
@@ -69,7 +67,7 @@ def line(context: Context, pair: Pair, at: int, count: int, k: int) -> Line:
 
 def build(context: Context) -> View:
     """The chosen formats on the same values of the chosen tensor; formats whose blocks are larger are left out."""
-    data = chosen(context)
+    data = chosen(context, few=True)
     pairs = [quantizing.pair(data, name) for name in SETS[context.values["family"]] if quantizing.fits(data, name)]
     three = [quantizing.pair(data, name) for name in FIRST if quantizing.fits(data, name)]
     if not pairs:
@@ -84,7 +82,7 @@ def build(context: Context) -> View:
     extreme = float(block.before[np.abs(block.before).argmax()])
     return View(
         plates=(Plate(figure),),
-        notice=notice(context),
+        notice=notice(context, few=True),
         numbers=tuple(Number("quant_bits", f"{p.after.bits_per_weight:.4g}", {"name": p.name}) for p in three),
         proofs=(on_points(first.after), quantizing.ggml_proof()),
         question=Question(("4.0", "4.25", "4.5"), 2),

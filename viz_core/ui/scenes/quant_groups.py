@@ -17,7 +17,7 @@ NAMES = {"int4": "int4", "uint4": "uint4", "NF4": "NF4", "FP4": "FP4"}
 
 def build(context: Context) -> View:
     """SQNR against true bits for four 4-bit kinds; the marked size is named."""
-    size, data = int(context.values["group"]), chosen(context)
+    size, data = int(context.values["group"]), chosen(context, few=True)
     instead = not ranked("Q4_0", stored_as(data))  # four-bit kinds are not measured against a four-bit grid
     if instead:
         data = Data(SOURCE.default)
@@ -29,7 +29,7 @@ def build(context: Context) -> View:
     ahead = [s for s, a, b in zip(SIZES, found["uint4"], found["NF4"], strict=True) if a.errors.sqnr >= b.errors.sqnr]
     return View(
         plates=(Plate(figure),),
-        notice=notice(context, instead),
+        notice=notice(context, instead, few=True),
         numbers=tuple(Number("quant_at", units.decibels(row.errors.sqnr, 2), {"name": kind, "bits": f"{row.bits:.4g}"})
                       for kind, row in ((kind, rows[at]) for kind, rows in found.items())),
         facts={"size": size, "ahead": ", ".join(map(str, ahead)) or "–",

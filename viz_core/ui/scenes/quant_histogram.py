@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from viz_core import units
 from viz_core.figures.scales import Scale, Spacing
-from viz_core.figures.snapping import snapping, tally
+from viz_core.figures.snapping import snapping
 from viz_core.proofs.quantizers import on_points
-from viz_core.quantizers.errors import errors, fates
-from viz_core.quantizers.samples import excess_kurtosis
-from viz_core.quantizers.snap import in_steps
 from viz_core.ui import quantizing
 from viz_core.ui.params import Choice, Switch
 from viz_core.ui.quantizing import BLOCK, FORMAT, NAMES
@@ -16,21 +13,15 @@ from viz_core.ui.quantizing_data import DATA, chosen, notice, ranked, stored_as
 from viz_core.ui.scene import Context, Number, Plate, Scene, View
 
 OTHER = Choice("other", (*NAMES, "none"), "none")
-LOG, VIEW = Switch("log_counts"), Choice("view", ("steps", "weights", "block"), "steps")
-SHARE = 0.998  # of the weights that span the axis; the rest is counted as beyond
+LOG, VIEW = Switch("log_counts"), Choice("view", quantizing.VIEWS, "steps")
 
 
 def plate(context: Context, name: str) -> Plate:
     """One format's histogram."""
     pair, view = quantizing.pair(chosen(context), name), context.values["view"]
     block = context.values["block"] % len(pair.after.codes)
-    before, after, points = pair.before, pair.after.values, pair.after.points(block)
-    if view == "steps":
-        before, after = (in_steps(x, pair.after) for x in (before, after))
-        points = pair.after.format.grid.levels
-    elif view == "block":
-        before, after = pair.after.layout.split(before)[block], pair.after.blocks[block]
-    counts = tally(before, after, share=1.0 if view == "block" else SHARE)
+    points = pair.after.format.grid.levels if view == "steps" else pair.after.points(block)
+    counts = quantizing.counts(chosen(context), name, view, block if view == "block" else 0)
     names = (context.t("quant.before"), context.t("quant.in_format", name=name))
     axis = Scale(context.t("quant.scaled" if view == "steps" else "quant.value"))
     spacing: Spacing = "log" if context.values["log_counts"] else "linear"
@@ -41,30 +32,28 @@ def build(context: Context) -> View:
     """One format, or two side by side."""
     names = [context.values["format"], *([context.values["other"]] if context.values["other"] != "none" else [])]
     pair = quantizing.pair(chosen(context), names[0])
-    seen, found = fates(pair.before, pair.after), errors(pair.before, pair.after.values)
-    spread = excess_kurtosis(pair.before)
-    size = pair.before.size
+    row, size = quantizing.row(chosen(context), names[0]), pair.before.size
     measured = [name for name in names if ranked(name, stored_as(chosen(context)))]
-    sqnr = Number("quant_sqnr", units.decibels(found.sqnr), {"name": pair.name})
+    sqnr = Number("quant_sqnr", units.decibels(row.errors.sqnr), {"name": pair.name})
     return View(
         plates=tuple(plate(context, name) for name in names),
         beside=True,
         notice=notice(context),
         numbers=(
             *([sqnr] if names[0] in measured else []),
-            Number("quant_zeroed", units.percent(float(seen.zeroed.mean()), 1)),
-            Number("quant_clipped_all", f"{units.count(int(seen.clipped.sum()))} / {units.count(size)}"),
-            Number("quant_kurtosis", f"{spread:.1f}"),
+            Number("quant_zeroed", units.percent(row.zeroed / size, 1)),
+            Number("quant_clipped_all", f"{units.count(row.clipped)} / {units.count(size)}"),
+            Number("quant_kurtosis", f"{quantizing.kurtosis(chosen(context)):.1f}"),
         ),
         proofs=(on_points(pair.after),),
         facts={"name": pair.name, "points": pair.after.points(0).size, "n": units.count(size),
-               "share": units.percent(SHARE, 1)},
+               "share": units.percent(quantizing.SHARE, 1)},
         table={"format": measured, **_errors(context, measured)},
     )
 
 
 def _errors(context: Context, names: list[str]) -> dict[str, list[object]]:
-    rows = quantizing.rows(chosen(context), tuple(names))
+    rows = [quantizing.row(chosen(context), name) for name in names]
     return {"bits": [row.bits for row in rows], "RMSE": [row.errors.rmse for row in rows],
             "SQNR dB": [row.errors.sqnr for row in rows], "max error": [row.errors.maximum for row in rows],
             "clipped": [row.clipped for row in rows], "zeroed": [row.zeroed for row in rows]}

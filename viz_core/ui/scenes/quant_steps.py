@@ -17,6 +17,7 @@ from viz_core.ui.quantizing_data import DATA, chosen, notice
 from viz_core.ui.scene import Context, Number, Scene, View
 
 SHOWN = 12
+LISTED = 256  # rows of the table: a block can be the whole tensor
 LANES = ("before", "scaled", "codes", "after")
 TEXT = "scene.quantization.steps"
 
@@ -86,8 +87,9 @@ def build(context: Context) -> View:
         proofs=(half_a_step(pair.before, pair.after),),
         facts={"name": pair.name, "n": len(block.before), "scale": short(block.scale), "points": block.points.size,
                "offset": short(block.offset), "low": ends[0], "high": ends[1]},
-        table={"value": block.before.tolist(), "code": block.codes.tolist(), "decoded": block.after.tolist(),
-               "how": [block.formula(i) for i in range(len(block.before))]},
+        table={"value": block.before[:LISTED].tolist(), "code": block.codes[:LISTED].tolist(),
+               "decoded": block.after[:LISTED].tolist(),
+               "how": [block.formula(i) for i in range(min(LISTED, len(block.before)))]},
     )
 
 

@@ -32,10 +32,10 @@ def dots(names: tuple[str, ...], rows: list[Row]) -> list[Point]:
 
 def build(context: Context) -> View:
     """All formats on the chosen tensor; those near one that it was stored in before are not ranked."""
-    data = chosen(context)
+    data = chosen(context, few=True)
     stored = stored_as(data)
     names = tuple(name for name in SHOWN if ranked(name, stored) and quantizing.fits(data, name))
-    rows = quantizing.rows(data, names)
+    rows = [quantizing.row(data, name) for name in names]
     by_name = dict(zip(names, rows, strict=True))
     figure = points(context.look, dots(names, rows), Scale(context.t("quant.bits")),
                     Scale(context.t("quant.sqnr")), height=440)
@@ -45,7 +45,7 @@ def build(context: Context) -> View:
     regrouped = sum(row.regrouped for row in rows)
     return View(
         plates=(Plate(figure),),
-        notice=notice(context),
+        notice=notice(context, few=True),
         numbers=tuple(Number("quant_pair", said[name], {"name": name.split()[0], "bits": f"{row.bits:.6g}"})
                       for name, row in two.items()),
         question=Question(("Q6_K", "E4M3"), int(sqnr[0] < sqnr[1])) if len(two) == 2 and sqnr[0] != sqnr[1] else None,

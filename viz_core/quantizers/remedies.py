@@ -1,0 +1,47 @@
+"""Remedies for outliers in a matrix whose rows share a scale: rotate, keep apart, give them a block of their own."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+
+from viz_core.i18n import Problem
+from viz_core.quantizers.llm_int8 import split
+from viz_core.quantizers.registry import symmetric
+from viz_core.quantizers.rescale import random_signs, rotate, rotate_back
+
+Remedy = Literal["rotate", "split", "block"]
+WIDTH = 128  # a power of two that the rows of every tensor hold
+MOST = 1e36  # larger values leave float32 when a row of them is added up
+SIGMAS = 6  # from how many standard deviations on a value is an outlier
+
+
+def in_rows(whole: np.ndarray) -> np.ndarray:
+    """The values strung together in rows of `WIDTH`, without those that do not fill one.
+
+    Raises:
+        Problem: fewer values than one row, or values too large to be added up.
+    """
+    if whole.size < WIDTH:
+        raise Problem("quantizers_small", values=whole.size, least=WIDTH)
+    if float(np.abs(whole).max()) > MOST:
+        raise Problem("quantizers_large", most=f"{MOST:.0e}")
+    return whole.reshape(-1)[: whole.size // WIDTH * WIDTH].reshape(-1, WIDTH)
+
+
+def treat(x: np.ndarray, remedy: Remedy, bits: int) -> tuple[np.ndarray, np.ndarray]:
+    """`x` (rows, WIDTH) as the remedy lets the grid see it, and its values after quantizing."""
+    form = symmetric(bits, "row")
+    if remedy == "rotate":
+        signs = random_signs(WIDTH)
+        seen = rotate(x, signs)
+        return seen, rotate_back(form.round(seen), signs)
+    if remedy == "block":
+        return x, symmetric(bits, 32).round(x)
+    found = split(x, SIGMAS * float(x.std()))
+    rest = x.copy()
+    rest[:, found.outliers] = 0
+    after = form.round(rest)
+    after[:, found.outliers] = found.kept
+    return rest, after
