@@ -16,7 +16,7 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-from tests.traces import WORDS, any_trace, blocks, cache
+from tests.traces import WORDS, any_trace, blocks, cache, recorded
 from viz_core.figures.theme import DARK, LIGHT
 from viz_core.trace import Series, State, Trace
 from viz_core.trace_codec import decode, encode
@@ -31,10 +31,11 @@ needs_node = pytest.mark.skipif(
 
 WIND = """
 import { readFileSync } from "node:fs";
-import { halves, open } from "PLAYER/film.js";
+import { parted } from "PLAYER/bytes.js";
+import { open } from "PLAYER/film.js";
 for (const job of JSON.parse(readFileSync(0, "utf8"))) {
   const bytes = new Uint8Array(Buffer.concat([Buffer.alloc(3), Buffer.from(job.blob, "base64")])).subarray(3);
-  const film = await open(halves(bytes));
+  const film = await open(...parted(bytes));
   film.every = job.every;
   const shots = job.visits.map((step) => ({
     step, planes: Object.fromEntries(Object.entries(film.seek(step)).map(([k, v]) => [k, [...v]])),
@@ -47,10 +48,11 @@ for (const job of JSON.parse(readFileSync(0, "utf8"))) {
 
 OVER_TIME = """
 import { readFileSync } from "node:fs";
-import { halves, open } from "PLAYER/film.js";
+import { parted } from "PLAYER/bytes.js";
+import { open } from "PLAYER/film.js";
 import { paths } from "PLAYER/map.js";
 for (const { blob, rows, columns } of JSON.parse(readFileSync(0, "utf8"))) {
-  const film = await open(halves(new Uint8Array(Buffer.from(blob, "base64"))));
+  const film = await open(...parted(new Uint8Array(Buffer.from(blob, "base64"))));
   const runs = paths(film, film.header.lanes[0], rows, columns, (from, to, row) => `${from},${to},${row};`);
   console.log(JSON.stringify([...runs]));
 }
@@ -115,13 +117,15 @@ def test_the_script_winds_to_what_python_says(trace: Trace, visits: list[int], e
 
 
 @needs_node
-def test_a_long_trace_winds_both_ways() -> None:
-    trace = blocks(64, 3000)
-    visits = [2999, 0, 1500, 1499, 256, 255, 2816, 1, 2998]
+@pytest.mark.parametrize("trace", [blocks(64, 3000), recorded()], ids=["blocks", "recorded"])
+def test_a_long_trace_winds_both_ways(trace: Trace) -> None:
+    last = trace.steps - 1
+    visits = [last, 0, last // 2, last // 2 - 1, *(step for step in (256, 255, 2816) if step <= last), 1, last - 1]
     blob = base64.b64encode(encode(trace, "en")).decode()
     (played,) = node(WIND, [{"blob": blob, "visits": visits, "every": 256}])
     for shot in played["shots"]:
         assert shot["planes"] == {name: values.tolist() for name, values in trace.state(shot["step"]).items()}
+        assert shot["shown"] == [number(series, shot["step"]) for series in trace.series]
 
 
 @needs_node

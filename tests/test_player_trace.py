@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from tests.traces import any_trace
-from viz_core.i18n import LANGS, Lang, Problem
+from tests.traces import any_trace, blocks, recorded
+from viz_core.i18n import LANGS, Lang, Problem, t
 from viz_core.trace import MOST_CELLS, State, Text, Trace
 from viz_core.trace_builder import TraceBuilder
 from viz_core.trace_codec import Decoded, decode, encode, said
@@ -96,16 +96,31 @@ def test_bytes_say_what_the_trace_says(trace: Trace) -> None:
         same(trace, lang, decoded)
 
 
+@pytest.mark.parametrize("trace", [blocks(64, 3000), recorded()], ids=["blocks", "recorded"])
+def test_habits_twins_and_differences_give_the_deltas_back(trace: Trace) -> None:
+    decoded = decode(encode(trace, "en"))
+    same(trace, "en", decoded)
+    assert any(apart for _, _, apart in decoded.header["arrays"])
+    changed = sum(int(plane.counts.sum()) for plane in trace.planes.values())
+    assert len(decoded.arrays[decoded.header["changes"][3]]) < changed / 2
+
+
+def test_what_follows_from_another_number_travels_once() -> None:
+    planes = decode(encode(recorded(), "en")).header["planes"]
+    assert planes["text"]["like"] == "key", "a block's name follows from its number"
+    assert planes["fill"]["rising"], "a block is filled a token at a time"
+
+
 def same(trace: Trace, lang: Lang, decoded: Decoded) -> None:
-    assert decoded.header["planes"].keys() == trace.planes.keys()
+    assert decoded.planes.keys() == trace.planes.keys()
     for name, plane in trace.planes.items():
-        again = decoded.plane(name)
+        again = decoded.planes[name]
         for part in ("counts", "cells", "values"):
             assert np.array_equal(getattr(plane, part), getattr(again, part))
     for table, messages in (("captions", trace.captions), ("details", trace.details)):
         assert decoded.sentences(table) == [said(messages[i], lang) for i in range(len(messages))]
-    events = decoded.header["events"]
-    assert decoded.arrays[events["step"]].tolist() == [event.step for event in trace.events]
+    events = {(entry["kind"], step) for entry in decoded.header["events"] for step in decoded.arrays[entry["steps"]]}
+    assert events == {(t(event.kind, lang), event.step) for event in trace.events}
 
 
 @given(any_trace())

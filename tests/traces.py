@@ -6,6 +6,10 @@ import math
 
 from hypothesis import strategies as st
 
+from viz_core.paging.config import SchedulerConfig
+from viz_core.paging.film import film
+from viz_core.paging.run import run
+from viz_core.paging.scenario import Ask, Prompt, Scenario
 from viz_core.trace import PLANES, State, Text, Trace
 from viz_core.trace_builder import TraceBuilder
 
@@ -102,3 +106,12 @@ def blocks(size: int = 9, steps: int = 12, full: int = 4) -> Trace:
         builder.value("player.events", block + 1)
         builder.step("player.filled", n=fill + 1, full=full)
     return builder.build()
+
+
+def recorded(asks: int = 12) -> Trace:
+    """A run of the scheduler that is short of blocks: requests share a prefix, evict and preempt each other."""
+    requests = tuple(
+        Ask(f"r{i}", Prompt((("s", 8), (f"r{i}", 3 + 5 * i % 23))), 20 + 7 * i % 31, 3 * i) for i in range(asks)
+    )
+    recording = run(Scenario(24, 4, requests=requests, scheduler=SchedulerConfig(max_num_seqs=6)))
+    return film([("run", recording)], "run", scripted=False)

@@ -106,7 +106,7 @@ class Series:
 
 @dataclass(frozen=True, slots=True)
 class Plane:
-    """The changes of one plane, step after step: `counts[s]` of them belong to step s; a later one wins."""
+    """The changes of one plane, step after step: `counts[s]` of them belong to step s, in ascending order of cells."""
 
     counts: NDArray[np.uint32]  # (steps,)
     cells: NDArray[np.uint32]  # (changes,)

@@ -37,7 +37,7 @@ class _Deltas:
     def close(self) -> None:
         """End the step: keep what differs from the step before."""
         before = len(self.cells)
-        for cell, value in self.pending.items():
+        for cell, value in sorted(self.pending.items()):
             if self.now[cell] != value:
                 self.now[cell] = value
                 self.cells.append(cell)

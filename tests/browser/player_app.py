@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from tests.traces import blocks, cache
+from tests.traces import blocks, cache, recorded
 from viz_core.i18n import as_lang
 from viz_core.ui.player import player
 
@@ -10,6 +10,7 @@ TRACES = {
     "cache": cache,
     "blocks": blocks,
     "long": lambda: blocks(512, 10_000),
+    "recorded": recorded,
     "huge": lambda: blocks(16_384, 400),
     "odd": lambda: cache("\x00<\u202e&\u200d\x1b"),
 }

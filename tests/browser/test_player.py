@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.traces import blocks, cache
+from tests.traces import blocks, cache, recorded
 from viz_core.trace import State
 from viz_core.trace_codec import decode, encode
 from viz_core.ui.player import trace_html
@@ -63,6 +63,24 @@ def test_scrubbing_shows_number_and_caption(visit: Visit) -> None:
     assert root.locator(".count").inner_text() == "9,322 / 10,000"
     state = blocks(512, 10_000).state(9321)["state"]
     assert states(root, 0) == [State(v).name.lower() for v in state[:512]]
+
+
+def test_a_recorded_run_is_drawn_as_python_decodes_it(visit: Visit) -> None:
+    root = opened(visit(APP, "?trace=recorded"))
+    trace = recorded()
+    pool, queue = trace.lanes[-2:]
+    planes = decode(encode(trace, "en")).planes
+    for step in (trace.steps - 1, 7, trace.steps // 2):
+        root.get_by_role("slider").fill(str(step))
+        at(root, step)
+        state, text = (planes[name].at(step, trace.cells) for name in ("state", "text"))
+        for lane in (pool, queue):
+            cells = slice(lane.first, lane.first + lane.count)
+            assert states(root, trace.lanes.index(lane)) == [State(v).name.lower() for v in state[cells]]
+        named = root.locator(f'[data-lane="{trace.lanes.index(queue)}"] .text').evaluate_all(
+            "all => all.map(e => e.textContent)"
+        )
+        assert [name for name in named if name] == [trace.texts[v] for v in text[queue.first :] if v]
 
 
 def test_it_plays_to_the_end_and_stops(visit: Visit) -> None:

@@ -69,7 +69,7 @@ def _words(lang: Lang) -> dict[str, object]:
 def payload(trace: Trace, lang: Lang, *, start: int = 0, height: int = 0, report: bool = False) -> bytes:
     """All that the browser needs to play `trace` in `lang`, opened at step `start` (from 0, clipped to the trace)."""
     start = max(0, min(start, trace.steps - 1))
-    return encode(trace, lang, {"player": _words(lang), "start": start, "tall": height, "report": report})
+    return encode(trace, lang, {"player": _words(lang), "tall": height, "report": report}, start=start)
 
 
 _mount = st.components.v2.component("infersight_player", js=script(), css=style())

@@ -57,9 +57,9 @@ export function label(parts, film, speed) {
   parts.speed.replaceChildren(...speeds(film.steps).map((s) =>
     option(s, s <= 60 ? `${s}×` : words.a_frame.replace("{n}", digits(s / 60, 0)))));
   parts.speed.value = speed;
-  parts.jump.hidden = !film.events.kinds.length;
+  parts.jump.hidden = !film.events.length;
   parts.kinds.setAttribute("aria-label", words.events);
-  parts.kinds.replaceChildren(option(-1, words.any_event), ...film.events.kinds.map((kind, i) => option(i, kind)));
+  parts.kinds.replaceChildren(option(-1, words.any_event), ...film.events.map(({ kind }, i) => option(i, kind)));
 }
 
 function name(button, words) {
@@ -77,11 +77,9 @@ export function playing(parts, film, on) {
 // Ticks above the range where the chosen kind of event happened, at most one a pixel.
 export function marks(parts, film) {
   const width = parts.marks.clientWidth;
-  const kind = Number(parts.kinds.value);
+  const x = (step) => Math.round(8 + (step / Math.max(1, film.steps - 1)) * (width - 16));
   const at = new Set();
-  film.events.step.forEach((step, i) => {
-    if (kind < 0 || film.events.kind[i] === kind) at.add(Math.round(8 + (step / Math.max(1, film.steps - 1)) * (width - 16)));
-  });
+  for (const step of film.moments(Number(parts.kinds.value))) at.add(x(step));
   const d = [...at].map((x) => `M${x} 0v5`).join("");
   parts.marks.innerHTML = d ? `<path d="${d}"/>` : "";
 }
@@ -89,10 +87,9 @@ export function marks(parts, film) {
 // The nearest event before (way −1) or after (+1) a step; the step itself if there is none.
 export function event(film, step, way, kind) {
   let found = step;
-  film.events.step.forEach((at, i) => {
-    const fits = (kind < 0 || film.events.kind[i] === kind) && (at - step) * way > 0;
-    if (fits && (found === step || (at - found) * way < 0)) found = at;
-  });
+  for (const at of film.moments(kind)) {
+    if ((at - step) * way > 0 && (found === step || (at - found) * way < 0)) found = at;
+  }
   return found;
 }
 

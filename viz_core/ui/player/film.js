@@ -1,31 +1,13 @@
-// Reads the bytes of a trace (viz_core/trace_codec.py describes them) and winds to any step.
+// A trace as the player sees it: wound to any step, its sentences filled in, its numbers as Python wrote them.
 
-const ARRAYS = {
-  u1: Uint8Array, i1: Int8Array, u2: Uint16Array, i2: Int16Array, u4: Uint32Array, i4: Int32Array, f8: Float64Array,
-};
+import { inflated, parted, typed } from "./bytes.js";
+import { unroll } from "./deltas.js";
+
 const KEYFRAME_BYTES = 32 << 20; // what keyframes may take together
 
-// The header and the body of a blob.
-export function halves(bytes) {
-  const start = 4 + new DataView(bytes.buffer, bytes.byteOffset).getUint32(0, true);
-  return { header: JSON.parse(new TextDecoder().decode(bytes.subarray(4, start))), body: bytes.subarray(start) };
-}
-
-// The film of a header and a body: at once, or a promise of it where the body is packed.
-export function open({ header, body }) {
-  if (!header.packed) return new Film(header, body);
-  const stream = new Blob([body]).stream().pipeThrough(new DecompressionStream("deflate"));
-  return new Response(stream).arrayBuffer().then((whole) => new Film(header, new Uint8Array(whole)));
-}
-
-// The typed arrays in a body. `slice` copies, so that an array may start at any byte.
-function typed(index, body) {
-  let at = 0;
-  return index.map(([kind, count]) => {
-    const size = count * ARRAYS[kind].BYTES_PER_ELEMENT;
-    at += size;
-    return new ARRAYS[kind](body.slice(at - size, at).buffer);
-  });
+// The film behind a front: at once, or a promise of it where it is packed.
+export function open(front, film) {
+  return front.packed ? inflated(film).then((bytes) => new Film(...parted(bytes))) : new Film(...parted(film));
 }
 
 // Sentences by index: a template's literals and slots, filled from its columns.
@@ -69,13 +51,12 @@ export class Film {
     this.header = header;
     this.steps = header.steps;
     this.size = header.cells;
-    this.planes = Object.entries(header.planes).map(([name, [counts, cells, values]]) =>
-      ({ name, cells: arrays[cells], values: arrays[values], ends: running(arrays[counts]) }));
+    this.planes = unroll(header, arrays);
     this.now = Object.fromEntries(this.planes.map(({ name }) => [name, new Uint32Array(this.size)]));
     this.captions = new Sentences(header.captions, arrays);
     this.details = new Sentences(header.details, arrays);
     this.series = header.series.map((one) => ({ ...one, line: arrays[one.line], at: arrays[one.at] }));
-    this.events = { kinds: header.events.kinds, step: arrays[header.events.step], kind: arrays[header.events.kind] };
+    this.events = header.events.map(({ kind, steps }) => ({ kind, steps: arrays[steps] }));
     const frame = Math.max(1, this.size * this.planes.length * 4);
     this.every = Math.max(256, Math.ceil((this.steps * frame) / KEYFRAME_BYTES));
     this.frames = new Map(); // step -> copy of `now`
@@ -118,18 +99,16 @@ export class Film {
     return this.now[plane] ? this.now[plane][cell] : 0;
   }
 
+  // The steps of one kind of event, or of all (−1).
+  moments(kind) {
+    return kind < 0 ? this.events.flatMap(({ steps }) => [...steps]) : this.events[kind].steps;
+  }
+
   // The number of a series at a step, as Python wrote it.
   shown(one, step) {
     const text = one.places === null ? one.texts[one.at[step]] || "–" : digits(one.line[step], one.places);
     return one.unit && text !== "–" ? `${text}\u202f${one.unit}` : text;
   }
-}
-
-function running(counts) {
-  const ends = new Uint32Array(counts.length);
-  let sum = 0;
-  counts.forEach((count, step) => { ends[step] = sum += count; });
-  return ends;
 }
 
 function play({ cells, values, ends }, now, from, to) {

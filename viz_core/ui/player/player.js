@@ -1,9 +1,10 @@
 // The player: one trace, one step, and the reader's hand.
 
+import { parted } from "./bytes.js";
 import { run } from "./clock.js";
 import { event, label, marks, playing, skeleton, usual } from "./controls.js";
 import { Figure } from "./figure.js";
-import { digits, halves, open } from "./film.js";
+import { digits, open } from "./film.js";
 import { listen, neighbour } from "./hand.js";
 import { save } from "./save.js";
 import { measure } from "./text.js";
@@ -29,14 +30,13 @@ export class Player {
 
   // New data. The step stays where it can, unless Python names another than before or than the player told it last.
   load(bytes, report) {
-    const { header, body } = halves(bytes);
-    const { start, ...rest } = header;
-    const print = JSON.stringify(rest);
+    const [front, body] = parted(bytes);
+    const { start } = front;
     if (start !== this.start && start !== this.told) this.wanted = start;
     Object.assign(this, { report, start });
-    if (print === this.print && same(body, this.body)) return this.film && this.turn();
-    Object.assign(this, { print, body });
-    const film = open({ header, body });
+    if (this.body && same(body, this.body)) return this.film && this.turn();
+    this.body = body;
+    const film = open(front, body);
     if (!film.then) return this.insert(film);
     return film.then((ready) => this.body === body && this.insert(ready)); // newer data may have come meanwhile
   }
