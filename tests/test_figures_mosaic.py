@@ -102,9 +102,12 @@ def test_zero_is_a_tone_and_masked_is_empty() -> None:
     assert (cells == 1).sum() == 1
 
 
-def test_the_chosen_head_is_framed() -> None:
-    made = spec(mosaic(Look(), np.ones((4, 2, 2)), model(2, 2), 2, chosen=(1, 0)))
-    assert (made["layout"]["shapes"][0]["x0"], made["layout"]["shapes"][0]["y0"]) == (1, 0)
+def test_the_chosen_head_is_framed_and_no_other() -> None:
+    made = spec(mosaic(Look(), np.ones((4, 2, 2)), model(2, 2), 2, chosen=(0, 0)))
+    (shape,), (low, high) = made["layout"]["shapes"], made["layout"]["xaxis"]["range"]
+    tile = 2 * made["data"][0]["dx"]  # 2 cells; tiles begin at 0 and 1, each followed by its gutter
+    assert low <= shape["x0"] < 0 < tile < shape["x1"] < 1 < 1 + tile < high + 1e-9
+    assert (shape["y0"], shape["y1"]) == (0, 1)
 
 
 @pytest.mark.parametrize("lang", LANGS)

@@ -58,7 +58,7 @@ def mosaic(
         pixels + ROOM + look.px(40),
         margin={"l": round(look.px(44)), "r": 12, "t": round(look.px(28)), "b": round(look.px(ROOM))},
         annotations=[bar_name(look, _reading(look, tiles, tokens))],
-        shapes=_frames(look, heads, places, chosen),
+        shapes=_frames(look, heads, places, chosen, _half_gutter(shape)),
         **_axes(look, shape, rows),
     )
 
@@ -124,11 +124,18 @@ def _clicks(look: Look, heads: Sequence[Head], places: Places, shape: Plan) -> l
     return [points, words | {"text": named, "textfont": look.text(12), "cliponaxis": False}]
 
 
-def _frames(look: Look, heads: Sequence[Head], places: Places, chosen: tuple[int, int] | None) -> list[Parts]:
-    """A frame around the chosen head."""
+def _half_gutter(shape: Plan) -> float:
+    """Half of the gutter between two columns, where a tile and its gutter are 1."""
+    return shape.gutter / (1 + shape.gutter) / 2
+
+
+def _frames(
+    look: Look, heads: Sequence[Head], places: Places, chosen: tuple[int, int] | None, margin: float
+) -> list[Parts]:
+    """A frame around the chosen head and its name, in the middle of the gutters at its sides."""
     line = {"color": look.theme.ink, "width": 2}
     return [
-        {"type": "rect", "x0": column, "x1": column + 1, "y0": row, "y1": row + 1, "line": line}
+        {"type": "rect", "x0": column - margin, "x1": column + 1 - margin, "y0": row, "y1": row + 1, "line": line}
         for head, (row, column) in zip(heads, places, strict=True)
         if (head.layer, head.head) == chosen
     ]
@@ -145,7 +152,8 @@ def _axes(look: Look, shape: Plan, rows: int) -> Parts:
         shown = range(0, count, step)
         return {"tickvals": [i + 0.5 for i in shown], "ticktext": [f"{letter}{i}" for i in shown]}
 
-    x = bare | {"range": [0, shape.columns], "side": "top", "constraintoward": "left", "tickangle": 0}
+    left = -_half_gutter(shape)
+    x = bare | {"range": [left, shape.columns + left], "side": "top", "constraintoward": "left", "tickangle": 0}
     y = bare | {"range": [rows, 0], "constraintoward": "top", "scaleanchor": "x"}
     return {"xaxis": x | ticks(shape.columns, letters[0]), "yaxis": y | ticks(rows, letters[1])}
 
