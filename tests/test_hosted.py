@@ -31,6 +31,14 @@ def test_only_the_bundled_model() -> None:
 
 
 @pytest.mark.usefixtures("hosted")
+@pytest.mark.parametrize(("named", "told"), [("path", 1), ("bundled", 0)])
+def test_a_link_to_a_model_that_is_not_offered_says_so(named: str, told: int) -> None:
+    at = opened("pages/kv_cache.py", lang="en", scene="run", model=named)
+    assert not at.exception
+    assert [x.value for x in at.toast] == [t("workbench.model_missing", "en", name=named)] * told
+
+
+@pytest.mark.usefixtures("hosted")
 def test_privacy_line_and_caps() -> None:
     at = opened("pages/kv_cache.py", lang="en", scene="run", model="path", path="/etc", steps="200")
     assert not at.exception

@@ -64,6 +64,15 @@ def test_a_folder_loads_by_its_path(tmp_path: Path, variant: str) -> None:
     assert load_path(tmp_path, "int8").llama.forward(ids).shape == expected.shape
 
 
+def test_weights_load_with_what_lies_beside_them(tmp_path: Path) -> None:
+    shard = next(folder(tmp_path).glob("*.safetensors"))
+    assert load_path(shard).name == tmp_path.name
+    (tmp_path / "config.json").unlink()
+    with pytest.raises(Problem) as problem:
+        load_path(shard)
+    assert problem.value.key == "model_lone_weights"
+
+
 @pytest.mark.parametrize("path", ["", "x" * 1000, "a\0b", "/nowhere/at all", "/dev/null", "~", "\ud800"])
 def test_a_path_that_cannot_be_read_is_one_sentence(path: str) -> None:
     with pytest.raises(Problem):

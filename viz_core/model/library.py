@@ -69,18 +69,27 @@ def load(name: str, precision: Precision = "float32") -> Model:
 
 
 def load_path(path: Path, precision: Precision = "float32") -> Model:
-    """A model by its path: a Hugging Face folder or a GGUF file.
+    """A model by its path: a Hugging Face folder, the weights in one, or a GGUF file.
 
     A Problem where there is none, or where the system does not let us read it.
     """
     try:
         if (path / "config.json").is_file():
             return load_folder(path, path.name, precision)
+        if path.suffix == ".safetensors" and path.is_file():
+            return _beside(path, precision)
         if path.is_file():
             return load_gguf(path, path.stem, precision)
     except OSError as error:  # no permission, a name too long, a disk that fails
         raise Problem("model_path", path=shown(path)) from error
     raise Problem("model_path", path=shown(path))
+
+
+def _beside(weights: Path, precision: Precision) -> Model:
+    """The folder that a safetensors file lies in: alone it says neither what network it belongs to nor its tokens."""
+    if not (weights.parent / "config.json").is_file():
+        raise Problem("model_lone_weights", file=shown(weights.name))
+    return load_folder(weights.parent, weights.parent.name, precision)
 
 
 def load_folder(folder: Path, name: str, precision: Precision = "float32") -> Model:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import streamlit as st
 
 from viz_core.i18n import Lang, Problem, t
-from viz_core.ui import cached, controls, models
+from viz_core.model.notes import shown
+from viz_core.ui import cached, controls, link, models
 from viz_core.ui.hosted import limits
 from viz_core.ui.params import Choice, Fixed, Line, Whole
 from viz_core.ui.scene import Bench
@@ -36,6 +37,7 @@ def check(bench: Bench) -> None:
 
 def sidebar(lang: Lang) -> None:
     """The controls in the sidebar, with the line on privacy where the server is public."""
+    _tell_missing(lang)  # before the controls drop what they do not know
     st.markdown(f"**{t('workbench.title', lang)}**")
     draw(lang, "side")
     if limits().hosted:
@@ -67,6 +69,13 @@ def current(lang: Lang) -> tuple[Bench, Problem | None]:
         return _nearest(bench, st.session_state.get(GOOD, first)), problem
     st.session_state[GOOD] = bench
     return bench, None
+
+
+def _tell_missing(lang: Lang) -> None:
+    """Say, for a moment, that the link names a model that this server does not offer."""
+    named = link.text("model")
+    if named is not None and _model().parse(named) is None:
+        st.toast(t("workbench.model_missing", lang, name=shown(named)), icon=":material/info:", duration="long")
 
 
 def _nearest(bench: Bench, good: Bench) -> Bench:
