@@ -152,7 +152,7 @@ class Llama:
         if block.q_norm is not None and block.k_norm is not None:
             qk[:, :heads] = rms_norm(qk[:, :heads], block.q_norm, config.eps)
             qk[:, heads:] = rms_norm(qk[:, heads:], block.k_norm, config.eps)
-        out = np.empty((len(x), heads * d), np.float32)
+        outs = list[np.ndarray]()
         for i, row in enumerate(rows):
             turned = rotate(qk[row.span], *row.turn).swapaxes(0, 1)
             here, keys, values = turned[:heads], turned[heads:], v[row.span].swapaxes(0, 1)
@@ -164,8 +164,8 @@ class Llama:
             tally.kv_read += keys.nbytes + values.nbytes
             count = partial(tally.attention, d_head=d)
             head_out = attend(here, keys, values, causal=True, window=layer.window, bias=bias, count=count)
-            out[row.span] = head_out.swapaxes(0, 1).reshape(here.shape[1], -1)
-        return block.o(out, tally)
+            outs.append(head_out.swapaxes(0, 1).reshape(here.shape[1], -1))
+        return block.o(outs[0] if len(outs) == 1 else np.concatenate(outs), tally)
 
     def _mlp(self, block: Block, x: np.ndarray, tally: Tally) -> np.ndarray:
         """SwiGLU: down(silu(gate) · up), (n, D) → (n, D)."""
