@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from viz_core.figures.bitgrid import bitgrid
+from viz_core.figures.numbers import RAISED
 from viz_core.figures.scales import Scale
 from viz_core.figures.slides import Line, slides
 from viz_core.quantizers.format import Format
@@ -29,7 +30,7 @@ def reading(grid: Minifloat, code: int) -> str:
     sign, field = "−" if code >> size else "+", (code >> grid.fraction) & ((1 << grid.exponent) - 1)
     fraction = code & ((1 << grid.fraction) - 1)
     whole, exponent = (0, 1 - grid.bias) if field == 0 else (1, field - grid.bias)
-    return f"{sign}2^{exponent} × ({whole} + {fraction}/{1 << grid.fraction})".replace("-", "−")
+    return f"{sign}2{str(exponent).translate(RAISED)} × ({whole} + {fraction}/{1 << grid.fraction})"
 
 
 def build(context: Context) -> View:
