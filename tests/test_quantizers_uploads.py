@@ -211,6 +211,44 @@ def test_a_bad_file_leaves_the_good_one(upload: Any) -> None:
         text.value for text in at.text]
 
 
+@pytest.mark.parametrize("lang", LANGS)
+def test_what_a_format_cannot_hold_leaves_the_last_figure(lang: Lang) -> None:
+    """One sentence on the format, and one that says what is on screen instead; no word that no file was chosen."""
+    at = opened("pages/quantization.py", lang=lang, scene="histogram", source="upload")
+    at.get("file_uploader")[0].upload("one.npy", ODD["one value"], "application/octet-stream").run()
+    assert not at.exception
+    assert [w.value for w in at.warning] == [t("problem.quantizers_row", lang, format="Q4_0", block=32, width=1)]
+    assert [i.value for i in at.info] == [t("shell.last_good", lang)]
+
+
+def test_strung_rows_and_left_over_values_are_named(upload: Any) -> None:
+    scene = next(s for s in SCENES if s.id == "histogram")
+
+    def said(what: str, form: str) -> str:
+        return scene.build(context(scene, "en", **upload("w.npy", ODD[what]), format=form)).notice or ""
+
+    strung = t("quant.strung", "en", width="100", block=32, format="Q4_0")
+    assert strung in said("rows of 100", "Q4_0") and "left out" not in said("rows of 100", "Q4_0")
+    assert t("quant.left_over", "en", n="5") in said("length 37", "Q4_0"), "37 = 32 + 5"
+    assert said("length 37", "int8 row") == "" == said("rows of 100", "NF4")
+
+
+@pytest.mark.parametrize("lang", LANGS)
+def test_a_file_is_dropped_again(lang: Lang, upload: Any) -> None:
+    """The built-in tensor comes back, the field is empty, and nothing of the file is left in the link."""
+    at = opened("pages/quantization.py", lang=lang, scene="histogram")
+    built_in = [m.value for m in at.metric]
+    at.selectbox(key="scene.quantization.histogram.source").set_value("upload").run()
+    at.get("file_uploader")[0].upload("mine.npy", npy(NORMAL), "application/octet-stream").run()
+    assert [m.value for m in at.metric] != built_in and "file" in at.query_params
+    next(b for b in at.button if b.label == t("shell.upload_drop", lang)).click().run()
+    assert not at.exception and [m.value for m in at.metric] == built_in
+    assert at.selectbox(key="scene.quantization.histogram.source").value == "ffn_in"
+    assert not {"file", "source", "part"} & set(at.query_params)
+    at.selectbox(key="scene.quantization.histogram.source").set_value("upload").run()
+    assert not at.get("file_uploader")[0].value and t("quant.no_file", lang) in [i.value for i in at.info]
+
+
 LARGE = np.random.default_rng(1).standard_normal((1024, 4096)).astype(np.float32)  # 4,194,304 values
 
 

@@ -45,7 +45,8 @@ def _choice(param: Choice, lang: Lang, common: Mapping[str, Any]) -> Any:
 
 
 def _upload(param: Upload, lang: Lang, key: str) -> None:
-    """The field for a file, what was wrong with the last one, and which one is in use."""
+    """The field for a file, what was wrong with the last one, and which one is in use until it is dropped."""
+    key = f"{key}.{uploads.turn(param.name)}"
     st.file_uploader(t(f"control.{param.name}", lang), list(param.endings), key=key,
                      max_upload_size=limits().upload_mib,
                      on_change=lambda: uploads.take(param, st.session_state[key]))
@@ -53,7 +54,10 @@ def _upload(param: Upload, lang: Lang, key: str) -> None:
     if problem is not None:
         st.warning(problem.text(lang), icon=":material/error:")
     if kept is not None:
-        st.text(t("shell.upload_kept", lang, name=shown(kept.name)))
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.text(t("shell.upload_kept", lang, name=shown(kept.name)), width="content")
+            st.button(t("shell.upload_drop", lang), key=f"{key}.drop", icon=":material/close:",
+                      on_click=uploads.drop, args=(param,))
 
 
 def _common(name: str, lang: Lang, key: str) -> dict[str, Any]:

@@ -92,6 +92,14 @@ def put(name: str, value: T, default: T) -> None:
         st.query_params[name] = packed
 
 
+def forget(name: str) -> None:
+    """Let a value be its default again, whatever that is where it is asked for next."""
+    st.session_state.pop(KEPT + name, None)
+    st.session_state.pop(LONG + name, None)
+    if name in st.query_params:
+        del st.query_params[name]
+
+
 def pin(name: str) -> None:
     """Write a value into the link even where it is the default, because the default is about to change."""
     if KEPT + name in st.session_state:

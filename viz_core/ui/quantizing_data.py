@@ -7,6 +7,7 @@ from collections import Counter
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+import numpy as np
 import streamlit as st
 
 from viz_core import units
@@ -16,6 +17,7 @@ from viz_core.model.gguf import open_gguf
 from viz_core.model.notes import shown
 from viz_core.model.safetensors import SafeTensors, open_safetensors
 from viz_core.model.sources import SOURCES
+from viz_core.quantizers.compare import regrouped
 from viz_core.quantizers.ggml import GGML
 from viz_core.quantizers.readable import LOOKED, Looked, looked, spread
 from viz_core.quantizers.registry import FORMATS
@@ -173,10 +175,11 @@ def ranked(name: str, stored: Before | None) -> bool:
     return stored is None or abs(FORMATS[name].code_bits - stored.bits) >= 1
 
 
-def notice(context: Context, instead: bool = False, few: bool = False) -> str | None:
+def notice(context: Context, instead: bool = False, few: bool = False, name: str | None = None) -> str | None:
     """What is to be said of the tensor: that it was quantized before, what was not finite, left out or converted.
 
-    `instead` says that a sample is drawn in its place.
+    `instead` says that a sample is drawn in its place; `name` is the one format that is shown, whose blocks may need
+    the rows strung together.
     """
     data, out = chosen(context, few), []
     found, stored = seen(data), stored_as(data)
@@ -194,6 +197,18 @@ def notice(context: Context, instead: bool = False, few: bool = False) -> str | 
         key = "quant.looked_at" if found.values.shape[-1] == found.shape[-1] else "quant.looked_at_first"
         out.append(context.t(key, n=units.count(found.values.size), size=units.count(found.size),
                              rows=units.count(len(found.values))))
+    if name is not None:
+        out += _strung(context, found.values, name)
     if found.values.size > 1 and found.values.min() == found.values.max():
         out.append(context.t("quant.constant"))
     return (" " if context.lang == "en" else "").join(out) or None
+
+
+def _strung(context: Context, x: np.ndarray, name: str) -> list[str]:
+    """That rows were strung together to make whole blocks, and how many values were left over, if so."""
+    form, shaped = FORMATS[name], regrouped(x, FORMATS[name])
+    if shaped.shape == x.shape:
+        return []
+    said = [context.t("quant.strung", width=units.count(x.shape[-1]), block=form.multiple, format=form.name)]
+    left = x.size - shaped.size
+    return [*said, context.t("quant.left_over", n=units.count(left))] if left else said

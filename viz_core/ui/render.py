@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import pandas as pd
@@ -60,9 +61,10 @@ def _built(scene: Scene, context: Context) -> View | None:
 
 def _again(scene: Scene, context: Context, good: tuple[Bench, dict[str, Any]]) -> View | None:
     try:
-        return scene.build(Context(context.look, *good))
+        view = scene.build(Context(context.look, *good))
     except Problem:
         return None
+    return replace(view, notice=context.t("shell.last_good"))  # its own notice speaks of other data
 
 
 def _picture(scene: Scene, view: View, context: Context) -> None:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from viz_core.ui.params import Upload
 
-KEPT, REFUSED = "upload.kept.", "upload.refused."
+KEPT, REFUSED, TURN = "upload.kept.", "upload.refused.", "upload.turn."
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,10 +30,10 @@ class Kept:
     digest: str
 
 
-def kept(param: str, digest: str = "") -> Kept | None:
-    """The file in use, if its digest is that one (any, where none is given)."""
+def kept(param: str, digest: str | None = None) -> Kept | None:
+    """The file in use, if its digest is that one (any, where none is asked for)."""
     found: Kept | None = st.session_state.get(KEPT + param)
-    return found if found is not None and digest in ("", found.digest) else None
+    return found if found is not None and digest in (None, found.digest) else None
 
 
 def refused(param: str) -> Problem | None:
@@ -54,6 +54,20 @@ def take(param: Upload, file: UploadedFile | None) -> None:
         return
     st.session_state[KEPT + param.name] = found
     link.put(param.name, found.digest, param.default)
+
+
+def drop(param: Upload) -> None:
+    """Take the file out of use, its widget emptied; the control that asked for a file goes back to its default."""
+    for kind in (KEPT, REFUSED):
+        st.session_state.pop(kind + param.name, None)
+    st.session_state[TURN + param.name] = turn(param.name) + 1
+    for name in (param.name, *(param.when or ())[:1]):
+        link.forget(name)
+
+
+def turn(param: str) -> int:
+    """How many files were dropped: a widget under a new key is an empty one."""
+    return int(st.session_state.get(TURN + param, 0))
 
 
 def checked(check: Callable[[str, bytes], None], name: str, data: bytes) -> Kept:

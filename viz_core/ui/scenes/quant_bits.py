@@ -43,7 +43,7 @@ def build(context: Context) -> View:
     counts = {role: found.count(role) for role in ROLES if found.count(role)}
     return View(
         plates=(Plate(bitgrid(context.look, bits, found.role, names, hovers(context, found, bits))),),
-        notice=notice(context),
+        notice=notice(context, name=context.values["layout"]),
         numbers=(
             Number("quant_record", f"{len(bits) / 8:g} B", {"n": values}),
             Number("quant_bits", f"{form.bits_per_weight:.4g}", {"name": form.name}),

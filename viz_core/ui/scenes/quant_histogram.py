@@ -38,7 +38,7 @@ def build(context: Context) -> View:
     return View(
         plates=tuple(plate(context, name) for name in names),
         beside=True,
-        notice=notice(context),
+        notice=notice(context, name=names[0]),
         numbers=(
             *([sqnr] if names[0] in measured else []),
             Number("quant_zeroed", units.percent(row.zeroed / size, 1)),

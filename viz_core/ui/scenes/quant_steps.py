@@ -78,7 +78,7 @@ def build(context: Context) -> View:
     return View(
         trace=trace(block),
         start=min(SHOWN, len(block.before)) - 1,
-        notice=notice(context),
+        notice=notice(context, name=context.values["format"]),
         numbers=(
             Number("quant_step", short(block.step)),
             Number("quant_clipped", f"{int(block.clipped.sum())} / {zeroed}", {"n": len(block.before)}),
