@@ -10,11 +10,10 @@ from viz_core.model.capture import Capture
 from viz_core.model.paged import attend_paged, placed, scatter, worst_difference
 from viz_core.paging.film import film, owners, requests_of
 from viz_core.paging.film_lanes import MOST_QUEUED, QUEUE_HEAD
-from viz_core.paging.metrics import measure
 from viz_core.paging.presets import PRESETS, SOURCE, under
-from viz_core.paging.replay import state_at
+from viz_core.paging.replay import replay, state_at
 from viz_core.paging.run import run
-from viz_core.paging.scenario import Ask, Prompt, Scenario
+from viz_core.paging.scenario import Act, Ask, Prompt, Scenario
 from viz_core.trace import State
 
 
@@ -48,8 +47,32 @@ def test_every_frame_is_the_pool(name: str) -> None:
             assert [trace.texts[i] for i in planes["text"][first : first + width]] == shown
         texts = [trace.texts[i] for i in planes["text"][queue.first : queue.first + queue.count]]
         assert [text for text in texts if text] == [f"P{block - null}" for block in state.queue.order()]
-    blocks = next(s for s in trace.series if getattr(s.label, "key", "") == "paging.series.blocks")
-    assert list(blocks.values) == list(measure(recording).blocks)
+
+
+@pytest.mark.parametrize("policy", ["vllm-0.33", "vllm-classic", "early-vllm"])
+def test_a_crowded_pool_is_drawn_as_it_is(policy: str) -> None:
+    """Preemptions, prefixes held by several and evicted blocks, over hundreds of steps."""
+    requests = tuple(
+        Ask(f"r{i}", Prompt((("s", 8), (f"r{i}", 3 + 5 * i % 23))), 20 + 7 * i % 31, at=3 * i) for i in range(13)
+    )
+    recording = run(Scenario(24, 4, policy, policy != "early-vllm", requests=requests))
+    trace = film([("", recording)], "", scripted=False)
+    null, first = int(recording.config.rules.null_block), trace.lanes[-2].first
+    names = requests_of(recording.log)
+    for step, state in enumerate(replay(recording.config, recording.log)):
+        fill, planes = state.fill(), {name: plane.at(step, trace.cells) for name, plane in trace.planes.items()}
+        for block in range(null, recording.config.num_blocks):
+            cell, held = first + block - null, state.ref[block] > 0
+            assert planes["ref"][cell] == state.ref[block] and planes["fill"][cell] == (fill[block] if held else 0)
+            assert planes["hashed"][cell] == (state.node[block] > 0) if "hashed" in planes else not state.node[block]
+            if held:
+                assert block in state.tables[names[planes["hue"][cell] - 1]][0]
+
+
+def test_a_reset_is_seen_in_every_cell() -> None:
+    scenario = Scenario(6, 2, script=(*PRESETS["aligned"].script[:1], Act("finish", "A"), Act("reset")))
+    trace = film([("", run(scenario))], "", scripted=True)
+    assert trace.state(1)["hashed"].any() and not trace.state(2)["hashed"].any()
 
 
 def test_tables_beside_each_other_show_both_runs() -> None:

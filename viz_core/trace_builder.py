@@ -24,6 +24,8 @@ from viz_core.trace import (
     Trace,
 )
 
+WHOLE = int | np.integer  # made once: `set` is what a long film spends its time in
+
 
 class _Deltas:
     """One plane while it grows: the values now, what this step sets, and the changes so far."""
@@ -109,15 +111,14 @@ class TraceBuilder:
 
     def set(self, plane: str, cells: int | Iterable[int], value: int | Iterable[int]) -> None:
         """Set a plane (see PLANES) of one cell or several from this step on, to one value or to one each."""
-        assert plane in PLANES, f"{plane} is not one of {', '.join(PLANES)}"
         pending = self._plane(plane).pending
-        if isinstance(cells, int | np.integer):
+        if isinstance(cells, WHOLE):
             assert 0 <= cells < self._size, f"cell {cells} of {self._size}"
-            assert isinstance(value, int | np.integer) and value >= 0, f"{plane} = {value}"
+            assert isinstance(value, WHOLE) and value >= 0, f"{plane} = {value}"
             pending[int(cells)] = int(value)
             return
         many = [int(cell) for cell in cells]
-        each = [int(value)] * len(many) if isinstance(value, int | np.integer) else [int(v) for v in value]
+        each = [int(value)] * len(many) if isinstance(value, WHOLE) else [int(v) for v in value]
         assert all(0 <= cell < self._size for cell in many) and min(each, default=0) >= 0, f"{plane}: {many} = {each}"
         pending.update(zip(many, each, strict=True))
 
@@ -168,6 +169,7 @@ class TraceBuilder:
 
     def _plane(self, name: str) -> _Deltas:
         if name not in self._deltas:
+            assert name in PLANES, f"{name} is not one of {', '.join(PLANES)}"
             self._deltas[name] = _Deltas(self._size)
             self._deltas[name].counts.extend([0] * len(self._captions))
         return self._deltas[name]

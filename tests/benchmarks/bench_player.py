@@ -1,7 +1,8 @@
-"""How fast the player is in Chromium: bytes, first frame, steps a second, scrubbing.
+"""How fast the player is in Chromium: bytes plane by plane, first frame, steps a second, scrubbing.
 
-Run by hand: `python -m tests.benchmarks.bench_player [STEPS] [CELLS]` (10,000 and 512 unless given). The peer is the
-frame budget of the same browser in the same run: what an empty `requestAnimationFrame` loop reaches.
+Run by hand: `python -m tests.benchmarks.bench_player [STEPS] [CELLS] [made|recorded]` (10,000, 512 and made unless
+given): a trace made for the purpose, or the film of a scheduler's run under pressure, of about as many steps. The
+peer is the frame budget of the same browser in the same run: what an empty `requestAnimationFrame` loop reaches.
 """
 
 from __future__ import annotations
@@ -9,14 +10,25 @@ from __future__ import annotations
 import shutil
 import sys
 import time
+import zlib
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from tests.browser.conftest import NAMES, _started
+from viz_core.paging.config import SchedulerConfig
+from viz_core.paging.film import film
+from viz_core.paging.metrics import measure as count
+from viz_core.paging.run import run
+from viz_core.paging.scenario import Ask, Prompt, Scenario
 from viz_core.trace import State, Trace
+from viz_core.trace_arrays import Arrays
 from viz_core.trace_builder import TraceBuilder
-from viz_core.trace_codec import encode
+from viz_core.trace_codec import decode, encode
 from viz_core.ui.player import trace_html
+from viz_core.ui.scenes.pa_counts import counted
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -54,6 +66,45 @@ def trace(steps: int, cells: int, live: int = 8, block: int = 16) -> Trace:
         builder.value("player.events", sum(filled.values()))
         builder.step("player.several", first=step, last=hue)
     return builder.build()
+
+
+def recorded(steps: int, cells: int) -> Trace:
+    """About `steps` steps of vLLM's scheduler in a pool of `cells` blocks of 16: some ten requests at a time with a
+    shared beginning, more than fit, so that they evict and preempt each other.
+    """
+    rng = np.random.default_rng(0)
+    asks = tuple(
+        Ask(
+            f"r{i}",
+            Prompt(((f"s{rng.integers(4)}", 64), (f"r{i}", int(rng.integers(100, 900))))),
+            int(rng.integers(100, 700)),
+            int(rng.integers(9 * steps // 10)),
+        )
+        for i in range(steps // 40)
+    )
+    recording = run(Scenario(cells, 16, requests=asks, scheduler=SchedulerConfig(max_num_seqs=64)))
+    return counted(film([("run", recording)], "run", scripted=False), [("run", count(recording))])
+
+
+TRACES = {"made": trace, "recorded": recorded}
+
+
+def by_part(blob: bytes) -> dict[str, int]:
+    """Compressed bytes of each part of a film, each by itself."""
+    decoded = decode(blob)
+    header, arrays = decoded.header, decoded.arrays
+    planes = {name: entry.get("values", entry.get("table")) for name, entry in header["planes"].items()}
+    parts = {f"plane {name}": [index] for name, index in planes.items()}
+    parts |= {"changes": header["changes"], "series": [one["line"] for one in header["series"]]}
+    parts |= {"events": [one["steps"] for one in header["events"]]}
+    return {name: sum(_stored(arrays[index]) for index in indices) for name, indices in parts.items()}
+
+
+def _stored(array: NDArray[Any]) -> int:
+    """Compressed bytes of one array as the film stores it."""
+    arrays = Arrays()
+    arrays.add(array)
+    return len(zlib.compress(arrays.parts[0]))
 
 
 FRAMES = """async (ms) => new Promise((done) => {
@@ -105,13 +156,14 @@ def first_frame(browser: Browser, made: Trace) -> list[float]:
     return times
 
 
-def rate(page: Page, speed: str, seconds: float = 4) -> float:
-    """Steps a second that the screen shows at a speed."""
+def rate(page: Page, speed: str, steps: int) -> float:
+    """Steps a second that the screen shows at a speed, over four seconds or most of the film."""
+    seconds = min(4, 0.5 * steps / int(speed))
     root = page.locator(".infersight-player")
     root.get_by_role("combobox", name="Speed").select_option(speed)
     root.get_by_role("button", name="First step").click()
     root.get_by_role("button", name="Play").click()
-    page.wait_for_timeout(300)
+    page.wait_for_timeout(min(300, 200 * steps / int(speed)))
     begin, first = page.evaluate("performance.now()"), int(root.get_attribute("data-step") or 0)
     page.wait_for_timeout(seconds * 1000)
     end, last = page.evaluate("performance.now()"), int(root.get_attribute("data-step") or 0)
@@ -134,23 +186,23 @@ def measure(page: Page, steps: int) -> None:
     print(f"one step, script only    {root.evaluate(DRAW):6.2f} ms")
     print(f"empty frame loop         {page.evaluate(FRAMES, 2000):6.1f} frames/s")
     for speed in ("60", "600", "6000", "60000"):
-        if root.locator(f'.speed option[value="{speed}"]').count() and steps > 4 * int(speed):
-            print(f"at {int(speed) / 60:5g} steps a frame   {rate(page, speed):8.1f} steps/s")
+        if root.locator(f'.speed option[value="{speed}"]').count():
+            print(f"at {int(speed) / 60:5g} steps a frame   {rate(page, speed, steps):8.1f} steps/s")
 
 
 def main() -> None:
     """Measure one size."""
     from playwright.sync_api import sync_playwright
 
-    steps, cells = (int(x) for x in (sys.argv[1:] + ["10000", "512"][len(sys.argv) - 1 :]))
+    wanted, size, kind = sys.argv[1:] + ["10000", "512", "made"][len(sys.argv) - 1 :]
     begin = time.perf_counter()
-    made = trace(steps, cells)
-    built = time.perf_counter()
-    size = len(encode(made, "en"))
-    print(
-        f"{steps} steps x {cells} cells: built in {built - begin:.2f} s, encoded in {time.perf_counter() - built:.2f} s"
-    )
-    print(f"payload                  {size / 1000:6.0f} kB, {size / steps:.1f} bytes a step")
+    made = TRACES[kind](int(wanted), int(size))
+    built, steps = time.perf_counter(), made.steps
+    blob = encode(made, "en")
+    spent = time.perf_counter() - built
+    print(f"{kind}: {steps} steps, {made.cells} cells; built in {built - begin:.2f} s, encoded in {spent:.2f} s")
+    print(f"payload                  {len(blob) / 1000:6.0f} kB, {len(blob) / steps:.1f} bytes a step, of which")
+    print("  " + ", ".join(f"{part} {bytes_ / 1000:.1f}" for part, bytes_ in by_part(blob).items()) + " kB")
     path = next(filter(None, map(shutil.which, NAMES)), None)
     if path is None:
         print("no Chromium on PATH: nothing was played")
@@ -163,8 +215,8 @@ def main() -> None:
             print(f"script to first frame    {frames} ms (unpacking, decoding, drawing, painting)")
             for _ in range(2):  # the second visit finds a warm server and cache
                 page = browser.new_page()
-                page.goto(f"{address}/?steps={steps}&cells={cells}")
-                page.get_by_role("button", name="show").wait_for(timeout=60_000)
+                page.goto(f"{address}/?steps={wanted}&cells={size}&kind={kind}")
+                page.get_by_role("button", name="show").wait_for(timeout=120_000)
             measure(page, steps)
             browser.close()
     finally:

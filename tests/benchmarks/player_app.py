@@ -2,10 +2,18 @@
 
 import streamlit as st
 
-from tests.benchmarks.bench_player import trace
+from tests.benchmarks.bench_player import TRACES
+from viz_core.trace import Trace
 from viz_core.ui.player import player
 
-steps, cells = int(st.query_params["steps"]), int(st.query_params["cells"])
-made = st.cache_resource(trace)(steps, cells)
+
+@st.cache_resource
+def made(kind: str, steps: int, cells: int) -> Trace:
+    """The trace, made once."""
+    return TRACES[kind](steps, cells)
+
+
+asked = st.query_params
+shown = made(asked["kind"], int(asked["steps"]), int(asked["cells"]))
 if st.button("show"):
-    player(made, lang="en", key="bench")
+    player(shown, lang="en", key="bench")

@@ -9,25 +9,10 @@ import numpy as np
 from viz_core.paging.events import Event, Log, Op
 from viz_core.paging.film_captions import batch, moments, operation
 from viz_core.paging.film_lanes import RunLanes, widest_tables
-from viz_core.paging.metrics import Metrics, measure
 from viz_core.paging.replay import replay
 from viz_core.paging.run import Recording
 from viz_core.trace import Label, State, Text, Trace
 from viz_core.trace_builder import TraceBuilder
-
-SERIES = {  # catalogue key -> decimals, what it counts
-    "paging.series.blocks": (0, lambda m: m.blocks),
-    "paging.series.slots": (0, lambda m: m.waste.tokens),
-    "paging.series.waste": (1, lambda m: 100 * (m.waste.reserved + m.waste.internal) / _at_least_one(m)),
-    "paging.series.hit": (1, lambda m: 100 * m.hit_rate),
-    "paging.series.lost": (0, lambda m: m.lost),
-}
-
-
-def _at_least_one(metrics: Metrics) -> np.ndarray:
-    """Slots of held blocks, 1 where none is held."""
-    waste = metrics.waste
-    return np.maximum(waste.tokens + waste.reserved + waste.internal, 1)
 
 
 def requests_of(log: Log) -> list[str]:
@@ -44,7 +29,7 @@ def events_by_step(log: Log) -> list[list[Event]]:
 
 
 def film(runs: Sequence[tuple[Label, Recording]], title: Label, *, scripted: bool) -> Trace:
-    """The runs, named, step beside step; a shorter one stays at its end. One run also gets its number series."""
+    """The runs, named, step beside step; a shorter one stays at its end."""
     builder = TraceBuilder(title)
     widths = widest_tables(recording for _, recording in runs)
     lanes = [RunLanes(builder, label, recording, widths, grid=len(runs) == 1) for label, recording in runs]
@@ -52,7 +37,6 @@ def film(runs: Sequence[tuple[Label, Recording]], title: Label, *, scripted: boo
         builder.hue(number, name[:2], Text("paging.request", {"name": name}))
     builder.word(State.COMPUTED, Text("paging.word.written"))
     builder.word(State.MASKED, Text("paging.word.null"))
-    values = _declare(builder, runs[0][1]) if len(runs) == 1 else {}
     for lane in lanes:
         lane.start()
     steps = [events_by_step(recording.log) for _, recording in runs]
@@ -63,8 +47,6 @@ def film(runs: Sequence[tuple[Label, Recording]], title: Label, *, scripted: boo
         for lane, state, happened in zip(lanes, now, events, strict=True):
             if state is not None:
                 lane.show(state, happened)
-        for key, series in values.items():
-            builder.value(key, series[at])
         for moment in moments(events[0]):
             builder.event(moment)
         shown = [state for state in now if state is not None]
@@ -73,17 +55,6 @@ def film(runs: Sequence[tuple[Label, Recording]], title: Label, *, scripted: boo
         )
         builder.step(caption.key, **caption.params)
     return builder.build()
-
-
-def _declare(builder: TraceBuilder, recording: Recording) -> dict[str, list[float]]:
-    """Declare the number series and return their values."""
-    metrics, values = measure(recording), {}
-    for key, (places, of) in SERIES.items():
-        series = [float(value) for value in of(metrics)]
-        if any(series):
-            builder.series(key, places=places)
-            values[key] = series
-    return values
 
 
 def owners(recording: Recording) -> np.ndarray:

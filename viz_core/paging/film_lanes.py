@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from itertools import accumulate, islice
 
 from viz_core.paging.events import Event, Op
+from viz_core.paging.holders import Holders
 from viz_core.paging.pool import NULL
 from viz_core.paging.replay import State as PoolState
 from viz_core.paging.run import Recording
@@ -18,7 +19,7 @@ MOST_COLUMNS = 64
 MOST_QUEUED = 64  # places of the free queue that are drawn, from its head
 MANY_STEPS = 2000  # a longer run draws fewer of them: each step that takes or frees a block moves them all
 QUEUE_HEAD = 16
-GAINS = (Op.TAKE, Op.HIT, Op.SHARE, Op.COPY)
+POOL_PLANES = ("state", "hue", "fill", "ref", "hashed")
 
 
 def widest_tables(recordings: Iterable[Recording]) -> dict[str, int]:
@@ -45,7 +46,9 @@ class RunLanes:
         self.null = int(recording.config.rules.null_block)
         self.usable, self.size = recording.config.usable, recording.config.block_size
         self.hues = {request: i for i, request in enumerate(widths, 1)}
+        self.holders = Holders(recording.config.num_blocks)
         self.owner = [0] * recording.config.num_blocks  # hue of whoever held a block last
+        self.looks = [(int(State.FREE), 0, 0, 0, 0)] * recording.config.num_blocks  # what the pool shows
         self.tables = self._declare_tables(Text("paging.lane.tables", {"name": name}), widths, grid)
         ids = [f"P{i}" for i in range(self.usable)]
         keys = list(range(1, self.usable + 1))
@@ -86,10 +89,10 @@ class RunLanes:
         """Set what `events`, which led to `state`, have changed; blocks written in them are marked."""
         written = self._written(state, events)
         changed = written | self.marked | {event.block for event in events if event.block >= self.null}
+        if any(event.op == Op.RESET for event in events):
+            changed |= set(range(self.recording.config.num_blocks))
         self.marked = written
-        for event in events:
-            if event.op in GAINS:
-                self.owner[event.block] = self.hues.get(event.request, 0)
+        self.holders.follow(events)
         self._show_pool(state, changed - {NULL} if self.null else changed)
         self._show_queue(state)
         touched = {event.request for event in events} | {name for name in self.tables if self._shows_marked(name)}
@@ -111,28 +114,22 @@ class RunLanes:
         return written
 
     def _show_pool(self, state: PoolState, blocks: Iterable[int]) -> None:
-        put = self.builder.set
         for block in blocks:
-            cell = self.pool[block - self.null]
-            held, hashed = state.ref[block] > 0, int(state.node[block] > 0)
-            holder, filled = self._holder(state, block) if held else (self.owner[block], 0)
-            self.owner[block] = holder
-            put("state", cell, (State.COMPUTED if block in self.marked else State.HELD) if held else State.FREE)
-            put("hue", cell, holder if held or hashed else 0)
-            put("fill", cell, filled)
-            put("ref", cell, state.ref[block])
-            put("hashed", cell, hashed)
+            now, before = self._look(state, block), self.looks[block]
+            self.looks[block] = now
+            for plane, value, old in zip(POOL_PLANES, now, before, strict=True):
+                if value != old:
+                    self.builder.set(plane, self.pool[block - self.null], value)
 
-    def _holder(self, state: PoolState, block: int) -> tuple[int, int]:
-        """Hue of who holds a block, whoever came last if several do, and how many positions are filled."""
-        holder, filled = 0, 0
-        for request, tables in state.tables.items():
-            for table in tables:
-                if block in table:
-                    fill = min(self.size, max(0, state.computed.get(request, 0) - table.index(block) * self.size))
-                    hue = self.hues.get(request, 0)
-                    holder, filled = (hue if not holder or hue == self.owner[block] else holder), max(filled, fill)
-        return holder, filled
+    def _look(self, state: PoolState, block: int) -> tuple[int, int, int, int, int]:
+        """A block's POOL_PLANES; a free one that is still hashed keeps the hue of whoever held it last."""
+        names, filled = self.holders.of(state, block)
+        if names:
+            self.owner[block] = self.hues.get(names[-1], 0)
+        held, hashed = state.ref[block], int(state.node[block] > 0)
+        held_state = State.COMPUTED if block in self.marked else State.HELD
+        hue = self.owner[block] if held or hashed else 0
+        return int(held_state if held else State.FREE), hue, filled if held else 0, held, hashed
 
     def _show_queue(self, state: PoolState) -> None:
         put = self.builder.set

@@ -11,30 +11,39 @@ from dataclasses import replace
 import numpy as np
 
 from viz_core import units
-from viz_core.paging.film import SERIES
-from viz_core.paging.metrics import Metrics, measure
+from viz_core.paging.metrics import Metrics
 from viz_core.paging.run import Recording
 from viz_core.trace import Label, Lane, Series, Text, Trace
 from viz_core.ui.scene import Context
 
 Count = tuple[int, Callable[[Metrics], np.ndarray]]  # decimals, and the numbers, one a step
-MORE: dict[str, Count] = {
-    "paging.series.reserved": (0, lambda m: m.waste.reserved),
-    "paging.series.internal": (0, lambda m: m.waste.internal),
-    "paging.series.preemptions": (0, lambda m: m.preemptions),
+COUNTS: dict[str, Count] = {
+    "blocks": (0, lambda m: m.blocks),
+    "slots": (0, lambda m: m.waste.tokens),
+    "waste": (1, lambda m: 100 * (m.waste.reserved + m.waste.internal) / _at_least_one(m)),
+    "reserved": (0, lambda m: m.waste.reserved),
+    "internal": (0, lambda m: m.waste.internal),
+    "hit": (1, lambda m: 100 * m.hit_rate),
+    "preemptions": (0, lambda m: m.preemptions),
+    "lost": (0, lambda m: m.lost),
 }
-COUNTS: dict[str, Count] = SERIES | MORE
-SHOWN = ("blocks", "slots", "waste", "reserved", "internal", "hit", "preemptions", "lost")
 WASTED = ("reserved", "internal")  # on one scale, so that they compare
 POOL = "paging.lane.pool"
 
 
-def counted(trace: Trace, runs: Sequence[tuple[Label, Recording]], *, maps: bool = True) -> Trace:
-    """The film of `runs` with all their series that are not 0 throughout, and maps of each pool over time."""
-    measured = [(name, measure(recording)) for name, recording in runs]
-    lanes = tuple(_over_time(lane, len(runs) > 1, maps) for lane in trace.lanes)
-    series = [one for short in SHOWN for one in _series(short, measured, trace.steps)]
+def counted(trace: Trace, measured: Sequence[tuple[Label, Metrics]], *, maps: bool = True) -> Trace:
+    """The film of runs, named and measured, with all their series that are not 0 throughout, and maps of each pool
+    over time.
+    """
+    lanes = tuple(_over_time(lane, len(measured) > 1, maps) for lane in trace.lanes)
+    series = [one for short in COUNTS for one in _series(short, measured, trace.steps)]
     return replace(trace, lanes=lanes, series=tuple(series))
+
+
+def _at_least_one(metrics: Metrics) -> np.ndarray:
+    """Slots of held blocks, 1 where none is held."""
+    waste = metrics.waste
+    return np.maximum(waste.tokens + waste.reserved + waste.internal, 1)
 
 
 def _over_time(lane: Lane, named: bool, mapped: bool) -> Lane:
@@ -48,7 +57,7 @@ def _over_time(lane: Lane, named: bool, mapped: bool) -> Lane:
 def _series(short: str, measured: Sequence[tuple[Label, Metrics]], steps: int) -> list[Series]:
     """One counter of all runs: once where they agree, else once a run under its name."""
     key = f"paging.series.{short}"
-    places, of = COUNTS[key]
+    places, of = COUNTS[short]
     lines = [(name, _until(of(metrics), steps)) for name, metrics in measured]
     if not any(any(line) for _, line in lines):
         return []
@@ -69,10 +78,9 @@ def _until(values: np.ndarray, steps: int) -> tuple[float, ...]:
     return tuple(float(value) for value in [*values, *[values[-1]] * (steps - len(values))])
 
 
-def sentence(context: Context, recording: Recording) -> str:
+def sentence(context: Context, recording: Recording, metrics: Metrics) -> str:
     """Every counter of a run in one sentence: means over its steps, and the sums at its end."""
-    metrics, config = measure(recording), recording.config
-    waste = metrics.waste
+    config, waste = recording.config, metrics.waste
     means = {
         "held": metrics.blocks, "tokens": waste.tokens, "reserved": waste.reserved,
         "internal": waste.internal, "external": waste.external,

@@ -35,9 +35,10 @@ def shown(context: Context, scenario: Scenario, title: Label, name: str) -> View
     """One scenario, run and shown; `facts` hold its policy and its sums."""
     recording = run(scenario)
     metrics, log = measure(recording), recording.log
-    runs: list[tuple[Label, Recording]] = [(context.t(f"option.policy.{scenario.policy}"), recording)]
+    name_of = context.t(f"option.policy.{scenario.policy}")
+    played = film([(name_of, recording)], title, scripted=bool(scenario.script))
     return View(
-        trace=counted(film(runs, title, scripted=bool(scenario.script)), runs, maps=not context.look.phone),
+        trace=counted(played, [(name_of, metrics)], maps=not context.look.phone),
         start=log.num_steps - 1 if scenario.script else int(metrics.blocks.argmax()),
         plates=plates(context, recording, metrics),
         beside=True,
@@ -48,7 +49,7 @@ def shown(context: Context, scenario: Scenario, title: Label, name: str) -> View
             "blocks": scenario.blocks,
             "size": scenario.block_size,
             "steps": log.num_steps,
-            "counts": sentence(context, recording),
+            "counts": sentence(context, recording, metrics),
         },
         table=table(metrics),
         downloads=(

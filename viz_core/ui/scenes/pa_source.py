@@ -50,16 +50,19 @@ def build(context: Context) -> View:
     first, other = runs["fifo"], runs[code]
     names = {name: Text(f"option.other_policy.{name}") for name in RULES}
     both = [(names["fifo"], first), (names[code], other)]
-    waste = measure(first).waste
+    measured = {name: measure(runs[name]) for name in ("fifo", code)}
+    waste = measured["fifo"].waste
     held = int(waste.tokens[-1] + waste.reserved[-1] + waste.internal[-1])
     ended = next(event.step for event in first.log if event.op == Op.FINISH)
     return View(
         trace=counted(  # on a phone maps would push the player's bar out of sight
-            film(both, Text("scene.paged_attention.source.title"), scripted=True), both, maps=not context.look.phone
+            film(both, Text("scene.paged_attention.source.title"), scripted=True),
+            [(names[name], metrics) for name, metrics in measured.items()],
+            maps=not context.look.phone,
         ),
         start=ended,
         numbers=(
-            Number("most_blocks", f"{int(measure(first).blocks.max())} / {SOURCE.blocks}"),
+            Number("most_blocks", f"{int(measured['fifo'].blocks.max())} / {SOURCE.blocks}"),
             Number("slots_used", f"{waste.tokens[-1]} / {held} = {units.percent(waste.tokens[-1] / held)}"),
         ),
         proofs=(no_block_is_lost(first), no_block_is_lost(other)),
@@ -70,7 +73,7 @@ def build(context: Context) -> View:
             "used": int(waste.tokens[-1]),
             "held": held,
             "share": units.percent(waste.tokens[-1] / held),
-            "counts": sentence(context, first),
+            "counts": sentence(context, first, measured["fifo"]),
             **{f"d_{name}": " ".join(taken(each, "D")) for name, each in runs.items()},
         },
         table={
