@@ -14,11 +14,12 @@ from viz_core.quantizers.bitsandbytes import NF4, quantiles
 from viz_core.quantizers.errors import decibels, errors, fates, outer_bounds
 from viz_core.quantizers.fallback import storable
 from viz_core.quantizers.format import Format
-from viz_core.quantizers.grid import Integers
+from viz_core.quantizers.grid import Integers, Ties
 from viz_core.quantizers.layout import Layout
 from viz_core.quantizers.minifloat import BF16, E2M1, E2M3, E3M2, E4M3, E5M2, Minifloat
 from viz_core.quantizers.mixes import bits_per_weight
 from viz_core.quantizers.nibbles import pack_nibbles, unpack_nibbles
+from viz_core.quantizers.pieces import CHUNK
 from viz_core.quantizers.registry import FORMATS, asymmetric, format_named, mx, symmetric
 
 FAST = settings(max_examples=25, deadline=None)
@@ -285,3 +286,31 @@ def test_hostile_values_do_not_stop_it(name: str) -> None:
     x[0, :3] = [np.nan, np.inf, -np.inf]
     for case in (x, np.full((1, 256), 3.4e38, np.float32), np.full((1, 256), 1e-45), np.arange(256)[None]):
         assert FORMATS[name].quantize(case).values.shape == case.shape
+
+
+@pytest.mark.parametrize("ties", ["even", "away", "up", "zero"])
+@pytest.mark.parametrize("zero", [None, np.array([[0], [3], [7]])])
+def test_knowing_how_far_numbers_reach_changes_no_code(ties: Ties, zero: np.ndarray | None) -> None:
+    halves = np.arange(-8, 8.5, 0.5, dtype=np.float32)  # every tie and every level, and their neighbours
+    y = np.concatenate([halves, np.nextafter(halves, np.float32(-9)), np.nextafter(halves, np.float32(9))])
+    y = np.broadcast_to(y, (3, y.size))
+    grid, near, far = Integers(-8, 7, ties), np.empty(y.shape, np.int8), np.empty(y.shape, np.int8)
+    grid.encode(y.copy(), near, 8, zero)
+    grid.encode(y.copy(), far, zero=zero)
+    assert np.array_equal(near, far)
+    assert len(np.unique(near)) > 8
+
+
+def test_quantizing_leaves_numpy_as_it_was() -> None:
+    before = np.getbufsize(), np.geterr()
+    asymmetric(4, 1024).quantize(tensor(0, "normal", (2, 2048))).values  # noqa: B018
+    assert (np.getbufsize(), np.geterr()) == before
+
+
+@pytest.mark.parametrize("high_first", [True, False])
+def test_nibbles_beyond_one_piece(high_first: bool) -> None:
+    codes = np.random.default_rng(0).integers(0, 16, (3, 2 * CHUNK), dtype=np.uint8)
+    packed = pack_nibbles(codes, high_first)
+    first, second = codes[:, ::2], codes[:, 1::2]
+    assert np.array_equal(packed, first << 4 | second if high_first else second << 4 | first)
+    assert np.array_equal(unpack_nibbles(packed, high_first), codes)

@@ -14,7 +14,9 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
-from viz_core.quantizers.layout import CHUNK, Layout, scratch, spans
+from viz_core.quantizers.grid import Integers
+from viz_core.quantizers.layout import Layout
+from viz_core.quantizers.pieces import CHUNK, scratch, spans
 from viz_core.quantizers.quantized import Quantized
 
 if TYPE_CHECKING:
@@ -96,7 +98,7 @@ class Direct(ABC):
     def _encode(self, form: Format, x: np.ndarray, measured: Measured, out: np.ndarray) -> None:
         scale = self.divisor(measured.scale)
         factor = scale if self.inverse == "division" else np.where(scale != 0, ONE / scale, np.float32(0))
-        finite = bool(np.isfinite(measured.scale).all() and np.isfinite(factor).all())
+        finite = bool(np.isfinite(measured.scale * factor).all())  # either beyond range leaves ∞ or NaN
         width = max(1, CHUNK // len(x))
         for start in range(0, x.shape[1], width):
             cut = slice(start, start + width)
@@ -106,16 +108,17 @@ class Direct(ABC):
         self, form: Format, x: np.ndarray, factor: np.ndarray, m: Measured, out: np.ndarray, finite: bool
     ) -> None:
         y = self.normalise(x, factor, m)
-        if m.zero is not None:
-            np.rint(y, out=y)
-            y += m.zero[:, None].astype(np.float32)
-        if finite or form.grid.stray is None:
-            form.grid.encode(y, out, self.reach if finite and self.seen == "exact" else inf)
-            return
-        stray = ~np.isfinite(y)
-        y[stray] = 0
-        form.grid.encode(y, out)
-        out[stray] = form.grid.stray
+        reach = self.reach if finite and self.seen == "exact" else inf
+        stray = None if finite or form.grid.stray is None else ~np.isfinite(y)
+        if stray is not None:
+            y[stray] = 0
+        if m.zero is None:
+            form.grid.encode(y, out, reach)
+        else:
+            assert isinstance(form.grid, Integers)
+            form.grid.encode(y, out, reach, m.zero[:, None])
+        if stray is not None:
+            out[stray] = form.grid.stray
 
     def divisor(self, scale: np.ndarray) -> np.ndarray:
         """The scale that values are divided by."""

@@ -65,8 +65,8 @@ class LastAbsmax(Absmax):
 
     def _encode(self, form: Format, x: np.ndarray, measured: Measured, out: np.ndarray) -> None:
         Absmax._encode(self, form, x, measured, out)
-        torn = np.flatnonzero(magnitude_bits(x) > INFINITY) if self.top == 127 else np.empty(0, int)
-        if torn.size:
+        if self.top == 127 and np.isnan(x.max()):
+            torn = np.flatnonzero(magnitude_bits(x) > INFINITY)
             y = x[torn] * (ONE / measured.scale[torn])[:, None]
             rounded = np.trunc(y + np.copysign(np.nextafter(np.float32(0.5), np.float32(0)), y))
             out[torn] = np.nan_to_num(rounded, nan=0, posinf=0, neginf=0).astype(np.int64).astype(np.int8)

@@ -14,7 +14,8 @@ import numpy as np
 
 from viz_core.i18n import Problem
 from viz_core.quantizers.grid import Grid, Single
-from viz_core.quantizers.layout import CHUNK, BlockSize, Layout, spans
+from viz_core.quantizers.layout import BlockSize, Layout
+from viz_core.quantizers.pieces import CHUNK, spans, steady
 from viz_core.quantizers.quantized import Quantized
 
 
@@ -96,7 +97,7 @@ class Format:
         if not self.fits(x.shape):
             raise Problem("quantizers_row", format=self.name, width=x.shape[-1] if x.ndim else 1, block=self.multiple)
         layout = Layout.of(x.shape, self.block, self.flat)
-        with np.errstate(all="ignore"):  # references divide by zero and overflow too; the results are part of them
+        with steady(layout.block):  # references divide by zero and overflow too; the results are part of them
             return cast(self, x, layout) if self.fit is None else self.fit(self, x, layout)
 
     def round(self, x: np.ndarray) -> np.ndarray:

@@ -21,6 +21,7 @@ from viz_core.quantizers.iq4 import NONLINEAR, Nonlinear, NonlinearSuper
 from viz_core.quantizers.layout import Layout
 from viz_core.quantizers.microscaling import UE4M3, FirstMinimum
 from viz_core.quantizers.minifloat import E2M1, E8M0, FP16
+from viz_core.quantizers.pieces import spans
 from viz_core.quantizers.quantized import Quantized
 from viz_core.quantizers.table import Table
 
@@ -77,9 +78,8 @@ IQ4_NL_REF = _table("IQ4_NL", NONLINEAR, Nonlinear(tries=-1), HALF)
 """IQ4_NL by `quantize_row_iq4_nl_ref`, which skips the search."""
 
 
-def _raw(part: Quantized, width: int) -> np.ndarray:
+def _raw(grid: Grid, codes: np.ndarray) -> np.ndarray:
     """Codes as stored: unsigned, counted from the lowest; two's complement where a whole byte is signed."""
-    grid, codes = part.format.grid, part.codes.reshape(-1, width)
     codes = codes.view(np.uint8) if codes.dtype == np.int8 else codes
     if isinstance(grid, Integers) and grid.lo not in (0, -128):
         codes = codes - np.uint8(grid.lo & 255)  # bytes wrap around
@@ -89,17 +89,21 @@ def _raw(part: Quantized, width: int) -> np.ndarray:
 def pack(q: Quantized) -> np.ndarray:
     """The bytes ggml stores for `q`, uint8 (rows, bytes a row)."""
     block = block_of(q.format.name)
-    fields = {"codes": _raw(q, block.values)}
+    codes, fields = q.codes.reshape(-1, block.values), {}
     for part, own, super_name in ((q.scale, "scales", "d"), (q.offset, "mins", "dmin")):
         if part is None:
             continue
         name = super_name if part.scale else {"scales": "d", "mins": "m"}[own]
         if part.scale is None:
-            fields[name] = part.codes.reshape(len(fields["codes"]), -1)
+            fields[name] = part.codes.reshape(len(codes), -1)
             continue
-        fields[own] = _raw(part, block.values // q.layout.block)
+        fields[own] = _raw(part.format.grid, part.codes.reshape(-1, block.values // q.layout.block))
         fields[name] = part.scale.codes.reshape(-1, 1) ^ np.uint16(0x8000 if own == "mins" else 0)
-    packed = ggml_pack.pack(q.format.name, fields)
+    packed = np.empty(len(codes), block.layout)
+    for piece in spans(*codes.shape):
+        own_fields = {name: field[piece] for name, field in fields.items()}
+        own_fields["codes"] = _raw(q.format.grid, codes[piece])
+        ggml_pack.pack(q.format.name, own_fields, packed[piece])
     return packed.view(np.uint8).reshape(prod(q.layout.shape[:-1]), -1)
 
 

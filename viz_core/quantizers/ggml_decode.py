@@ -13,9 +13,7 @@ import numpy as np
 
 from viz_core.i18n import Problem
 from viz_core.quantizers.ggml_blocks import block_of, records
-
-CHUNK = 1 << 16
-"""Numbers decoded at a time."""
+from viz_core.quantizers.pieces import CHUNK, spans, steady
 
 
 def _f32(blocks: np.ndarray, out: np.ndarray) -> None:
@@ -53,7 +51,8 @@ def _scaled(codes: np.ndarray, blocks: np.ndarray, out: np.ndarray, centre: int 
     signed = codes.view(np.int8)
     if centre:
         signed -= np.int8(centre)
-    np.multiply(signed, blocks["d"].astype(np.float32), out=out)
+    out[...] = signed
+    np.multiply(out, blocks["d"].astype(np.float32), out=out)
     if "m" in (blocks.dtype.names or ()):
         np.add(out, blocks["m"].astype(np.float32), out=out)
 
@@ -90,8 +89,7 @@ def decode(type_name: str, raw: np.ndarray, shape: tuple[int, ...]) -> np.ndarra
     if blocks.size * width != prod(shape):
         raise Problem("quantizers_shape", type=type_name, values=blocks.size * width, shape=" × ".join(map(str, shape)))
     out = np.empty((blocks.size, width), np.float32)
-    step = CHUNK // width
-    with np.errstate(invalid="ignore", over="ignore"):  # non-finite scales in a file are values
-        for start in range(0, blocks.size, step):
-            DECODERS[type_name](blocks[start : start + step], out[start : start + step])
+    with steady(width):  # non-finite scales in a file are values
+        for part in spans(blocks.size, width, CHUNK):
+            DECODERS[type_name](blocks[part], out[part])
     return out.reshape(shape)

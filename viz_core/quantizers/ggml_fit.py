@@ -21,8 +21,9 @@ from viz_core.quantizers.ggml_search import (
     make_qx,
     nearest,
 )
-from viz_core.quantizers.layout import Layout, spans
+from viz_core.quantizers.layout import Layout
 from viz_core.quantizers.peaks import extreme, running_sum
+from viz_core.quantizers.pieces import spans
 from viz_core.quantizers.quantized import Quantized
 
 if TYPE_CHECKING:

@@ -10,8 +10,6 @@ from collections.abc import Callable
 
 import numpy as np
 
-from viz_core.quantizers.ggml_blocks import block_of
-
 Fields = dict[str, np.ndarray]
 """codes (b, n), and where the type has them scales and mins (b, sub-blocks), d and dmin (b, 1); unsigned integers."""
 
@@ -143,9 +141,8 @@ def unpack(type_name: str, records: np.ndarray) -> Fields:
     return fields
 
 
-def pack(type_name: str, fields: Fields) -> np.ndarray:
-    """Block records (b,) from raw fields; the inverse of `unpack`."""
-    records = np.zeros(len(fields["codes"]), block_of(type_name).layout)
+def pack(type_name: str, fields: Fields, records: np.ndarray) -> None:
+    """Raw fields into block records (b,); the inverse of `unpack`."""
     for name, part in _CODES[_SAME.get(type_name, type_name)][1](fields["codes"].astype(np.uint8, copy=False)).items():
         records[name] = part
     for name in _HALVES:
@@ -163,4 +160,3 @@ def pack(type_name: str, fields: Fields) -> np.ndarray:
     elif scales is not None:
         records["scales_l"] = _stack(scales, 4, 1)
         records["scales_h"] = _stack(scales >> 4, 2, 1).view("<u2")
-    return records

@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from viz_core.quantizers.layout import scratch
+from viz_core.quantizers.pieces import scratch
 
 Ties = Literal["even", "away", "up", "zero"]
 """Where a number half-way between two levels goes: to the even code, away from zero, up, or towards zero."""
@@ -22,10 +22,8 @@ class Grid(ABC):
     name: str
     bits: float
     dtype: np.dtype[Any]
-    plain = False
     stray: int | None = None
     """The code of numbers that are not finite, where a reference has one; None leaves them to `encode`."""
-    """Whether a code, read as an integer, is the number itself."""
 
     @abstractmethod
     def encode(self, y: np.ndarray, out: np.ndarray, reach: float = inf) -> None:
@@ -57,7 +55,6 @@ class Integers(Grid):
     ties: Ties = "even"
     stray: int = 0
     bits: float = 0
-    plain: bool = True
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "bits", self.bits or (self.hi - self.lo).bit_length())
@@ -79,20 +76,40 @@ class Integers(Grid):
         """Every finite number, ascending float32."""
         return np.arange(self.lo, self.hi + 1, dtype=np.float32)
 
-    def encode(self, y: np.ndarray, out: np.ndarray, reach: float = inf) -> None:
-        """Codes of the nearest levels of `y` into `out`."""
+    def encode(self, y: np.ndarray, out: np.ndarray, reach: float = inf, zero: np.ndarray | None = None) -> None:
+        """Codes of the nearest levels of `y` into `out`; `zero`, a column of codes, is added after rounding."""
         shift = self.lo if self.ties == "up" else 0
-        self._round(y)
-        if reach + 0.5 - shift < 128:  # every rounded value is an int8, and clipping bytes costs a quarter
+        furthest = reach + 0.5 - shift + (0 if zero is None else max(self.hi, -self.lo))
+        if furthest < 128:  # every rounded value is an int8, and clipping bytes costs a quarter
             byte = out.view(np.int8)
-            byte[...] = y
-            if reach > min(self.hi, -self.lo):
+            self._round_to_bytes(y, byte)
+            if zero is not None:
+                byte += zero.astype(np.int8)
+            if furthest - 0.5 > min(self.hi, -self.lo) - shift:
                 np.clip(byte, self.lo - shift, self.hi - shift, out=byte)
         else:
+            self._round(y)
+            if zero is not None:
+                np.add(np.trunc(y, out=y), zero.astype(np.float32), out=y)
             np.clip(y, self.lo - shift, self.hi - shift + 0.5, out=y)
             out[...] = y
         if shift:
             out += self.dtype.type(shift)
+
+    def _round_to_bytes(self, y: np.ndarray, byte: np.ndarray) -> None:
+        """What `_round` does, and the cast to int8, for numbers that fit."""
+        if self.ties == "even":
+            np.rint(y, out=byte, casting="unsafe")
+        elif self.ties == "up":
+            np.add(y, np.float32(0.5 - self.lo), out=byte, casting="unsafe")
+        elif self.ties == "away":  # with n = trunc(y), trunc(2 y) is 2 n, and one more from the half on
+            byte[...] = y
+            twice = scratch(y.shape, 1, np.int16)
+            np.add(y, y, out=twice, casting="unsafe")
+            np.subtract(twice, byte, out=byte, casting="unsafe")
+        else:
+            self._round(y)
+            byte[...] = y
 
     def _round(self, y: np.ndarray) -> None:
         """`y` to numbers whose integer part is the code, in place; "up" counts from the lowest code."""
@@ -115,7 +132,6 @@ class FixedPoint(Integers):
     """Integers in units of 2^−`fraction`: MXINT8's element has six fractional bits."""
 
     fraction: int = 6
-    plain: bool = False
 
     @property
     def name(self) -> str:  # type: ignore[override]
@@ -127,10 +143,10 @@ class FixedPoint(Integers):
         """Every finite number, ascending float32."""
         return np.arange(self.lo, self.hi + 1, dtype=np.float32) / np.float32(1 << self.fraction)
 
-    def encode(self, y: np.ndarray, out: np.ndarray, reach: float = inf) -> None:
+    def encode(self, y: np.ndarray, out: np.ndarray, reach: float = inf, zero: np.ndarray | None = None) -> None:
         """Codes of the nearest levels of `y` into `out`."""
         y *= np.float32(1 << self.fraction)
-        Integers.encode(self, y, out)
+        Integers.encode(self, y, out, reach * (1 << self.fraction), zero)
 
     def decode(self, codes: np.ndarray, out: np.ndarray) -> None:
         """Numbers of `codes` into `out`."""

@@ -6,8 +6,6 @@ never counted, stored or shown.
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Iterator
 from dataclasses import dataclass
 from math import ceil, prod
 from typing import Literal
@@ -15,8 +13,6 @@ from typing import Literal
 import numpy as np
 
 BlockSize = int | Literal["row", "tensor"]
-CHUNK = 1 << 16
-"""Values worked on at a time, so that a chunk and its scratch stay in the second-level cache."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,26 +75,3 @@ class Layout:
         if self.count:
             lengths[:, -1] = self.width - (self.per_row - 1) * self.block
         return lengths.reshape(-1)
-
-
-_memory = threading.local()
-
-
-def scratch(shape: tuple[int, ...], which: int = 0) -> np.ndarray:
-    """float32 memory of this thread to work in, contents undefined; the next call with the same number takes it over.
-
-    Fresh memory for every chunk costs as much as the arithmetic: the system hands it over page by page.
-    """
-    size = prod(shape)
-    held = getattr(_memory, f"held{which}", None)
-    if held is None or held.size < size:
-        held = np.empty(max(size, CHUNK), np.float32)
-        setattr(_memory, f"held{which}", held)
-    return held[:size].reshape(shape)
-
-
-def spans(count: int, block: int, size: int = CHUNK) -> Iterator[slice]:
-    """Slices of whole blocks, about `size` values each."""
-    step = max(1, size // block)
-    for start in range(0, count, step):
-        yield slice(start, min(start + step, count))

@@ -14,9 +14,10 @@ import numpy as np
 
 from viz_core.quantizers.direct import ONE, Direct, Measured
 from viz_core.quantizers.grid import FixedPoint
-from viz_core.quantizers.layout import Layout, spans
+from viz_core.quantizers.layout import Layout
 from viz_core.quantizers.minifloat import E2M1, E4M3, Minifloat
 from viz_core.quantizers.peaks import absmax, magnitude_bits
+from viz_core.quantizers.pieces import spans
 from viz_core.quantizers.quantized import Quantized
 
 if TYPE_CHECKING:

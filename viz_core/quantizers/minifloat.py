@@ -15,6 +15,7 @@ from typing import Any, Literal
 import numpy as np
 
 from viz_core.quantizers.grid import Grid, Ties
+from viz_core.quantizers.pieces import scratch
 from viz_core.quantizers.table import count_above, look_up
 
 Special = Literal["ieee", "fn", "fnuz", "finite"]
@@ -100,15 +101,25 @@ class Minifloat(Grid):
 
     def _by_compares(self, y: np.ndarray, out: np.ndarray) -> None:
         """Few levels: count the midpoints below |y|. A tie is at an odd code's upper border to reach an even one."""
+        sign = np.uint8(1 << (int(self.bits) - 1))
+        negative = np.signbit(y, out=scratch(y.shape, 2, np.bool_))
+        count_above(np.abs(y, out=y), self._borders, self._at, out)
+        marks = negative.view(np.uint8)
+        out |= np.multiply(marks, sign, out=marks)
+        if np.isnan(y.max()):  # no NaN to give: ml_dtypes answers zero with the inverted sign
+            unknown = np.isnan(y)
+            out[unknown] = sign - marks[unknown]
+
+    @cached_property
+    def _borders(self) -> np.ndarray:
+        """The midpoints of neighbouring magnitudes."""
         magnitudes = self.by_code[: self.top_code + 1]
-        borders = (magnitudes[1:] + magnitudes[:-1]) / np.float32(2)
-        at = [bool(code % 2) if self.ties == "even" else self.ties == "away" for code in range(len(borders))]
-        negative = np.signbit(y)
-        count_above(np.abs(y, out=y), borders, at, out)
-        unknown = np.isnan(y)
-        np.bitwise_or(out, negative.view(np.uint8) << np.uint8(self.bits - 1), out=out)
-        if unknown.any():  # no NaN to give: ml_dtypes answers zero with the inverted sign
-            out[unknown] = np.where(negative[unknown], 0, 1 << (int(self.bits) - 1))
+        return (magnitudes[1:] + magnitudes[:-1]) / np.float32(2)
+
+    @cached_property
+    def _at(self) -> list[bool]:
+        """Whether a number at a midpoint goes up."""
+        return [bool(code % 2) if self.ties == "even" else self.ties == "away" for code in range(len(self._borders))]
 
     def _by_bits(self, y: np.ndarray, out: np.ndarray) -> None:
         word = np.ascontiguousarray(y).view(np.int32)
@@ -155,6 +166,23 @@ class Minifloat(Grid):
 
 
 @dataclass(frozen=True)
+class Half(Minifloat):
+    """FP16, which NumPy casts to; only the code of NaN is settled here."""
+
+    name: str = "FP16"
+    exponent: int = 5
+    fraction: int = 10
+    overflow: Overflow = "nan"
+
+    def encode(self, y: np.ndarray, out: np.ndarray, reach: float = inf) -> None:
+        """Codes of the nearest levels of `y` into `out`."""
+        out.view(np.float16)[...] = y
+        unknown = np.isnan(y)
+        if unknown.any():
+            out[unknown] = out[unknown] & 0x8000 | self._nan_code
+
+
+@dataclass(frozen=True)
 class PowersOfTwo(Grid):
     """E8M0, the scale of MX blocks: 2^(code − 127), code 255 is NaN; no sign, no zero (OCP MX v1.0 §5.4.1).
 
@@ -187,7 +215,7 @@ class PowersOfTwo(Grid):
 
 
 E8M0 = PowersOfTwo()
-FP16 = Minifloat("FP16", 5, 10, overflow="nan")
+FP16 = Half()
 BF16 = Minifloat("BF16", 8, 7, overflow="nan")
 E4M3 = Minifloat("E4M3", 4, 3, "fn")
 E5M2 = Minifloat("E5M2", 5, 2, overflow="nan")

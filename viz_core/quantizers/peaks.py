@@ -1,16 +1,21 @@
 """One look at every block: its largest magnitude, its signed extreme, its range, its sum.
 
-Magnitudes of float32 numbers compare as integers, and `reduceat` over short blocks is twice as fast as `max`.
+Magnitudes of float32 numbers compare as integers, and `reduceat` over short blocks is twice as fast as `max`. Its cost
+is per block: short ones are read once, after their magnitudes were written down; long ones twice, once for either sign.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from viz_core.quantizers.layout import CHUNK, scratch
+from viz_core.quantizers.pieces import scratch
 
 INFINITY = 0x7F800000
 """The bits of float32 infinity: magnitudes compare as integers, and anything above is NaN."""
+SIGN = np.uint32(1 << 31)
+"""The bit of a float32's sign."""
+LONG = 128
+"""Values a block from which two looks cost less than writing magnitudes down for one."""
 
 
 def _starts(x: np.ndarray) -> np.ndarray:
@@ -20,13 +25,14 @@ def _starts(x: np.ndarray) -> np.ndarray:
 
 def magnitude_bits(x: np.ndarray) -> np.ndarray:
     """The bits of each block's largest magnitude, int32 (b,); above INFINITY where the block holds NaN."""
+    if x.shape[1] >= LONG:
+        return np.maximum(*signed_peaks(x))
     return np.maximum.reduceat(np.abs(x, out=scratch(x.shape)).view(np.int32).reshape(-1), _starts(x))
 
 
 def absmax(x: np.ndarray) -> np.ndarray:
     """Largest magnitude of each block, (b,); NaN is passed over, as a C comparison does."""
-    whole = x.shape[1] >= CHUNK
-    found = np.maximum(x.max(axis=-1), -x.min(axis=-1)) if whole else magnitude_bits(x).view(np.float32)
+    found = magnitude_bits(x).view(np.float32)
     if np.isnan(found).any():
         found = np.fmax.reduce(np.abs(x), axis=-1)
         found[np.isnan(found)] = 0
@@ -37,8 +43,8 @@ def signed_peaks(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Bits of the largest magnitude among the positive and among the negative values of each block, int32 (b,) each."""
     bits = np.ascontiguousarray(x).reshape(-1)
     positive = np.maximum.reduceat(bits.view(np.int32), _starts(x))
-    negative = np.maximum.reduceat(bits.view(np.uint32), _starts(x)).view(np.int32)
-    return np.maximum(positive, 0), np.where(negative < 0, negative & 0x7FFFFFFF, 0)
+    negative = np.maximum.reduceat(bits.view(np.uint32), _starts(x))
+    return np.maximum(positive, 0), (np.maximum(negative, SIGN) ^ SIGN).view(np.int32)
 
 
 def extreme(x: np.ndarray) -> np.ndarray:
@@ -61,8 +67,6 @@ def _first_extreme(x: np.ndarray) -> np.ndarray:
 
 def value_range(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Least and largest value of each block, (b,) each; NaN where a block holds one."""
-    if x.shape[1] >= CHUNK:
-        return x.min(axis=-1), x.max(axis=-1)
     flat = np.ascontiguousarray(x).reshape(-1)
     return np.minimum.reduceat(flat, _starts(x)), np.maximum.reduceat(flat, _starts(x))
 

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from viz_core.quantizers.layout import Layout, spans
+from viz_core.quantizers.layout import Layout
+from viz_core.quantizers.pieces import spans, steady
 
 if TYPE_CHECKING:
     from viz_core.quantizers.format import Format
@@ -48,12 +49,13 @@ class Quantized:
         """The values of every block, (blocks, values a block), float32, padding included."""
         out = np.empty(self.codes.shape, np.float32)
         scale, offset = self._column(self.scale), self._column(self.offset)
-        with np.errstate(invalid="ignore", over="ignore", under="ignore"):
+        zero = None if self.zero is None else self.zero[:, None].astype(np.float32)
+        with steady(self.codes.shape[1]):
             for part in spans(*self.codes.shape):
                 self.decode(
                     self.codes[part],
                     out[part],
-                    None if self.zero is None else self.zero[part, None],
+                    None if zero is None else zero[part],
                     None if scale is None else scale[part],
                     None if offset is None else offset[part],
                 )
@@ -68,13 +70,9 @@ class Quantized:
         offset: np.ndarray | None,
     ) -> None:
         """Values of `codes` into `out`, with per-block columns that broadcast."""
+        self.format.grid.decode(codes, out)
         if zero is not None:
-            np.subtract(codes, zero, out=out, dtype=np.float32, casting="unsafe")
-        elif scale is not None and self.format.grid.plain:  # integers: the product is the decoding
-            np.multiply(codes, scale, out=out, dtype=np.float32)
-            scale = None
-        else:
-            self.format.grid.decode(codes, out)
+            np.subtract(out, zero, out=out)
         if scale is not None:
             np.multiply(out, scale, out=out)
         if offset is not None:

@@ -10,6 +10,7 @@ from typing import Literal
 import numpy as np
 
 from viz_core.quantizers.grid import Grid
+from viz_core.quantizers.pieces import scratch
 
 
 @dataclass(frozen=True)
@@ -42,6 +43,10 @@ class Table(Grid):
         return np.argsort(self.by_code, kind="stable").astype(np.uint8)
 
     @cached_property
+    def _ascending(self) -> bool:
+        return bool((self.order == np.arange(len(self.order))).all())
+
+    @cached_property
     def levels(self) -> np.ndarray:
         """Every finite number, ascending float32."""
         return self.by_code[self.order]
@@ -59,7 +64,7 @@ class Table(Grid):
             out[...] = np.searchsorted(self.borders, y, side="left" if self.ties == "lower" else "right")
         else:
             count_above(y, self.borders, [self.ties == "upper"] * len(self.borders), out)
-        if (self.order != np.arange(len(self.order))).any():
+        if not self._ascending:
             out[...] = np.take(self.order, out, mode="clip")
 
     def decode(self, codes: np.ndarray, out: np.ndarray) -> None:
@@ -69,11 +74,12 @@ class Table(Grid):
 
 def count_above(y: np.ndarray, borders: np.ndarray, at: list[bool], out: np.ndarray) -> None:
     """How many borders each `y` lies above (or at, where `at`): compares outrun a binary search tenfold."""
-    hit = np.empty(y.shape, np.bool_)
-    out[...] = 0
-    for border, inclusive in zip(borders, at, strict=True):
-        (np.greater_equal if inclusive else np.greater)(y, border, out=hit)
-        np.add(out, hit.view(np.uint8), out=out)
+    hit = scratch(y.shape, 1, np.bool_)
+    for i, (border, inclusive) in enumerate(zip(borders, at, strict=True)):
+        above = np.greater_equal if inclusive else np.greater
+        above(y, border, out=hit if i else out.view(np.bool_))
+        if i:
+            np.add(out, hit.view(np.uint8), out=out)
 
 
 def look_up(by_code: np.ndarray, codes: np.ndarray, out: np.ndarray) -> None:
