@@ -108,11 +108,11 @@ def test_keys_with_outlier_channels_want_a_scale_a_channel() -> None:
     k = np.random.default_rng(0).standard_normal((2, 128, 32)).astype(np.float32)
     k[:, :, 5] *= 12
     away = {
-        axis: np.abs(Side(2, axis).stored(k, False) - k)[:, :, np.arange(32) != 5].mean()
+        axis: np.abs(Side(2, axis).stored(k) - k)[:, :, np.arange(32) != 5].mean()
         for axis in ("channel", "token")
     }  # type: ignore[arg-type]
     assert away["channel"] < 0.5 * away["token"]
-    assert np.array_equal(Side(2, "channel").stored(k[:, :40], True)[:, 32:], k[:, 32:40])
+    assert np.array_equal(Side(2, "channel").stored(k[:, :40], 32)[:, 32:], k[:, 32:40])
 
 
 def test_a_block_closes_when_its_last_token_arrives() -> None:
@@ -129,7 +129,7 @@ def test_paged_keys_are_the_contiguous_ones(n: int) -> None:
     k = np.random.default_rng(n).standard_normal((2, n, 32)).astype(np.float32)
     side = Side(2, "channel", 16)
     table = [7, 2, 5][: -(-n // 16)]
-    assert np.array_equal(paged_values(k, table, 16, side), side.stored(k, residual=True))
+    assert np.array_equal(paged_values(k, table, 16, side), side.stored(k, 16))
 
 
 @pytest.mark.parametrize("place", [0, 40, 150])

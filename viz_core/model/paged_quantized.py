@@ -64,5 +64,5 @@ def paged_values(k: np.ndarray, table: list[int], block: int, side: Side) -> np.
     pool = np.zeros((max(table) + 1, heads, block, d), np.float32)
     for i, at in enumerate(table):
         part = k[:, i * block : (i + 1) * block]
-        pool[at, :, : part.shape[1]] = side.stored(part, residual=True) if part.shape[1] == block else part
+        pool[at, :, : part.shape[1]] = side.stored(part) if part.shape[1] == block else part
     return np.concatenate([pool[at] for at in table], axis=1)[:, :n]

@@ -8,10 +8,11 @@ from viz_core import units
 from viz_core.figures.cells import Matrix, causal
 from viz_core.figures.heatmap import heatmap
 from viz_core.figures.labels import labels
+from viz_core.model.kv_quantized import KvChoice, reference
 from viz_core.model.quantized_cache import Axis, Side
 from viz_core.ui import cached, quantizing_kv
 from viz_core.ui.params import Choice, Live, Switch, Whole
-from viz_core.ui.quantizing_kv import KvChoice, KvRun
+from viz_core.ui.quantizing_kv import KvRun
 from viz_core.ui.quantizing_model import TEXT
 from viz_core.ui.scene import Bench, Context, Number, Plate, Scene, View
 
@@ -19,7 +20,9 @@ BITS = ("16", "8", "4", "3", "2")
 K_BITS, V_BITS = Choice("k_bits", BITS, "2"), Choice("v_bits", BITS, "2")
 AXES: tuple[Axis, ...] = ("channel", "token")
 K_AXIS, V_AXIS = Choice("k_axis", AXES, "channel"), Choice("v_axis", AXES, "token")
-GROUP = Choice("kv_group", ("16", "32", "64"), "32")
+GROUPS = ("16", "32", "64")
+K_GROUP, V_GROUP = Choice("k_group", GROUPS, "32"), Choice("v_group", GROUPS, "32")
+RECENT = Choice("kv_recent", ("0", "32", "64", "128"), "0")
 USUAL = KvChoice(Side(2, "channel"), Side(2, "token"))  # where the controls stand at first
 LAYER = Live("layer", lambda bench: Whole("layer", 0, _config(bench).layers - 1, _most(bench)[0]))
 HEAD = Live("head", lambda bench: Whole("head", 0, _config(bench).heads - 1, _most(bench)[1]))
@@ -38,8 +41,9 @@ def _config(bench: Bench) -> quantizing_kv.Heads:
 
 def chosen(context: Context) -> KvChoice:
     """The cache that the controls describe."""
-    v, group = context.values, int(context.values["kv_group"])
-    return KvChoice(Side(int(v["k_bits"]), v["k_axis"], group), Side(int(v["v_bits"]), v["v_axis"], group))
+    of = context.values
+    k, v = (Side(int(of[f"{side}_bits"]), of[f"{side}_axis"], int(of[f"{side}_group"])) for side in "kv")
+    return KvChoice(k, v, int(of["kv_recent"]))
 
 
 def outliers(k: np.ndarray) -> float:
@@ -49,10 +53,17 @@ def outliers(k: np.ndarray) -> float:
 
 
 def four(context: Context, choice: KvChoice) -> dict[str, KvChoice]:
-    """K alone and V alone, each by channel and by token, at the chosen bits and the same group."""
-    full, bits, group = Side(), (choice.k.bits, choice.v.bits), choice.k.group
-    alone = {f"K {axis}": KvChoice(Side(bits[0], axis, group), full) for axis in AXES}
-    return alone | {f"V {axis}": KvChoice(full, Side(bits[1], axis, group)) for axis in AXES}
+    """K alone and V alone, each by channel and by token, at its chosen bits and group and the same residual."""
+    k, v, recent = choice.k, choice.v, choice.recent
+    alone = {f"K {axis}": KvChoice(k=Side(k.bits, axis, k.group), recent=recent) for axis in AXES}
+    return alone | {f"V {axis}": KvChoice(v=Side(v.bits, axis, v.group), recent=recent) for axis in AXES}
+
+
+def quoted() -> dict[str, str]:
+    """SmolLM2's perplexities as they were measured, as facts for the notes."""
+    found = reference()
+    numbers = {f"smol_{side.lower()}_{axis}_{group}": f"{ppl:.1f}" for (side, axis, group), ppl in found.alone.items()}
+    return numbers | {"smol_base": f"{found.base:.1f}", "smol_tokens": str(found.tokens), "smol_bits": str(found.bits)}
 
 
 def divergence(exact: KvRun, kept: KvRun) -> tuple[float, float]:
@@ -64,7 +75,7 @@ def divergence(exact: KvRun, kept: KvRun) -> tuple[float, float]:
 def build(context: Context) -> View:
     """The workbench's prompt through the chosen cache, against the cache in float32."""
     bench, layer, head = context.bench, context.values["layer"], context.values["head"]
-    choice, full = chosen(context), KvChoice(Side(), Side())
+    choice, full = chosen(context), KvChoice()
     exact, kept = (quantizing_kv.kv_run(bench.model, bench.prompt, layer, c) for c in (full, choice))
     ids, tokenizer = cached.tokens(bench.model, bench.prompt)[:MOST], cached.model(bench.model).tokenizer
     names = labels(tokenizer.pieces(ids), tokenizer.scheme, context.lang, ids, merged=False)
@@ -80,17 +91,21 @@ def build(context: Context) -> View:
         plates=(Plate(figure),),
         numbers=(
             Number("quant_kv_bytes", f"{units.size(exact.token_bytes)} → {units.size(kept.token_bytes)}"),
+            Number("quant_kv_all", f"{units.size(exact.all_bytes)} → {units.size(kept.all_bytes)}",
+                   {"n": len(exact.log)}),
             Number("quant_kv_kl", f"{kl:.4f}"),
             Number("quant_kv_flips", units.percent(flips, 0)),
             Number("quant_kv_ppl", f"{table[0]:.2f} → {table[1]:.2f}"),
         ),
-        facts={"k": choice.k.bits, "v": choice.v.bits, "layer": layer, "head": head, "group": choice.k.group,
+        facts={"k": choice.k.bits, "v": choice.v.bits, "layer": layer, "head": head, "k_group": choice.k.group,
+               "v_group": choice.v.group,
+               "recent": choice.recent,
                "k_out": f"{outliers(keys):.1f}", "v_out": f"{outliers(values):.1f}",
                **{name.lower().replace(" ", "_"): f"{ppl:.2f}" for name, ppl in zip(runs, table[2:], strict=True)},
-               "base": f"{table[0]:.2f}"},
+               "base": f"{table[0]:.2f}", **quoted()},
         table={"cache": ["float32", "K + V", *runs], "perplexity": [round(p, 3) for p in table]},
     )
 
 
-CONTROLS = (K_BITS, K_AXIS, GROUP, V_BITS, V_AXIS, TEXT, LAYER, HEAD, DIFFERENCE)
+CONTROLS = (K_BITS, K_AXIS, K_GROUP, V_BITS, V_AXIS, V_GROUP, RECENT, TEXT, LAYER, HEAD, DIFFERENCE)
 SCENE = Scene("quantization", "kv", build, params=CONTROLS, bench=True)

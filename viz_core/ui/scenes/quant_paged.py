@@ -53,7 +53,7 @@ def paged_equals_contiguous(keys: np.ndarray, side: Side) -> Proof:
     """Block by block in pool order gives the values of the contiguous cache; measured: the largest difference."""
     count = -(-keys.shape[1] // BLOCK)
     table = list(range(count, 0, -1))  # any order will do: here the reverse
-    apart = paged_values(keys, table, BLOCK, side) - side.stored(keys, residual=True)
+    apart = paged_values(keys, table, BLOCK, side) - side.stored(keys, BLOCK)
     return at_most("paged_quantized", float(np.abs(apart).max()), 0)
 
 
