@@ -8,6 +8,7 @@ import pytest
 from viz_core.attention.paged import Paged
 from viz_core.model.capture import Capture
 from viz_core.model.paged import attend_paged, placed, scatter, worst_difference
+from viz_core.paging.config import SchedulerConfig
 from viz_core.paging.film import film, owners, requests_of
 from viz_core.paging.film_lanes import MOST_QUEUED, QUEUE_HEAD
 from viz_core.paging.presets import PRESETS, SOURCE, under
@@ -21,7 +22,7 @@ from viz_core.trace import State
 def test_every_frame_is_the_pool(name: str) -> None:
     scenario = PRESETS[name]
     recording = run(scenario)
-    trace = film([(name, recording)], name, scripted=bool(scenario.script))
+    trace = film([(name, recording)], name)
     lanes = {getattr(lane.label, "key", ""): lane for lane in trace.lanes}
     pool, queue = lanes["paging.lane.pool"], lanes["paging.lane.queue"]
     null = int(recording.config.rules.null_block)
@@ -56,7 +57,7 @@ def test_a_crowded_pool_is_drawn_as_it_is(policy: str) -> None:
         Ask(f"r{i}", Prompt((("s", 8), (f"r{i}", 3 + 5 * i % 23))), 20 + 7 * i % 31, at=3 * i) for i in range(13)
     )
     recording = run(Scenario(24, 4, policy, policy != "early-vllm", requests=requests))
-    trace = film([("", recording)], "", scripted=False)
+    trace = film([("", recording)], "")
     null, first = int(recording.config.rules.null_block), trace.lanes[-2].first
     names = requests_of(recording.log)
     for step, state in enumerate(replay(recording.config, recording.log)):
@@ -71,13 +72,13 @@ def test_a_crowded_pool_is_drawn_as_it_is(policy: str) -> None:
 
 def test_a_reset_is_seen_in_every_cell() -> None:
     scenario = Scenario(6, 2, script=(*PRESETS["aligned"].script[:1], Act("finish", "A"), Act("reset")))
-    trace = film([("", run(scenario))], "", scripted=True)
+    trace = film([("", run(scenario))], "")
     assert trace.state(1)["hashed"].any() and not trace.state(2)["hashed"].any()
 
 
 def test_tables_beside_each_other_show_both_runs() -> None:
     runs = [(code, run(under(SOURCE, code, code == "vllm-0.33"))) for code in ("seed-fifo", "vllm-0.33")]
-    trace = film(runs, "both", scripted=True)
+    trace = film(runs, "both")
     tables = [lane for lane in trace.lanes if getattr(lane.label, "key", "") == "paging.lane.tables"]
     ends = []
     for lane in tables:
@@ -126,4 +127,11 @@ def test_a_wrong_table_shows() -> None:
 @pytest.mark.parametrize(("tokens", "places"), [(1990, MOST_QUEUED), (2010, QUEUE_HEAD)])
 def test_a_long_run_draws_less_of_its_queue(tokens: int, places: int) -> None:
     scenario = Scenario(100, 256, requests=(Ask("A", Prompt((("A", 1),)), tokens),))
-    assert film([("", run(scenario))], "", scripted=False).lanes[-1].count == places
+    assert film([("", run(scenario))], "").lanes[-1].count == places
+
+
+def test_who_has_not_begun_is_said_to_wait() -> None:
+    requests = tuple(Ask(name, Prompt(((name, 3),)), 2) for name in "ABC")
+    recording = run(Scenario(9, 4, requests=requests, scheduler=SchedulerConfig(max_num_seqs=1)))
+    captions = film([("", recording)], "").captions
+    assert [captions[step].params["waiting"] for step in range(len(captions))] == [2, 2, 1, 1, 0, 0]

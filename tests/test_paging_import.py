@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from viz_core.i18n import LANGS, Problem
 from viz_core.paging.config import PoolConfig
+from viz_core.paging.film import film
 from viz_core.paging.kv_events import residency
 from viz_core.paging.log_file import dump_lines, load_lines
 from viz_core.paging.manager import BlockManager
@@ -21,6 +22,7 @@ from viz_core.paging.replay import replay
 from viz_core.paging.request import Request
 from viz_core.paging.run import run
 from viz_core.paging.serving_traces import Arrival, infinite_hit_rate, load_trace, replay_hits, to_scenario
+from viz_core.trace_codec import encode
 
 MOONCAKE = "\n".join(
     json.dumps({"timestamp": ms, "input_length": prompt, "output_length": 7, "hash_ids": ids})
@@ -107,14 +109,15 @@ def test_any_bytes_are_events_or_one_sentence(data: bytes) -> None:
 @pytest.mark.parametrize("scenario", [LRU, THRASH])
 def test_a_log_survives_its_file_and_a_broken_one_is_refused(scenario: object) -> None:
     recording = run(scenario)  # type: ignore[arg-type]
-    lines = list(dump_lines(recording.config, recording.log))
-    config, log = load_lines("\n".join(lines))
-    assert (config, list(log)) == (recording.config, list(recording.log))
+    lines = list(dump_lines(recording))
+    again = load_lines("\n".join(lines))
+    assert (again.config, list(again.log)) == (recording.config, list(recording.log))
+    assert encode(film([("", again)], ""), "en") == encode(film([("", recording)], ""), "en"), "the same film"
     take = next(i for i, line in enumerate(lines) if '"take"' in line)
     for broken in ([*lines[: take + 1], lines[take], *lines[take + 1 :]], [lines[0], *lines[take + 1 :]]):
-        config, log = load_lines("\n".join(broken))
+        again = load_lines("\n".join(broken))
         with pytest.raises(Problem) as caught:
-            list(replay(config, log))
+            list(replay(again.config, again.log))
         assert caught.value.key == "paging_log_broken"
 
 
@@ -126,7 +129,7 @@ def test_a_log_survives_its_file_and_a_broken_one_is_refused(scenario: object) -
 ])  # fmt: skip
 def test_bad_log_lines(line: str, key: str) -> None:
     recording = run(LRU)
-    header = next(dump_lines(recording.config, recording.log))
+    header = next(dump_lines(recording))
     with pytest.raises(Problem) as caught:
         load_lines(f"{header}\n{line}")
     assert caught.value.key == key and caught.value.text("zh")

@@ -41,7 +41,7 @@ def lines(trace: object) -> dict[str, tuple[float, ...]]:
 def test_series_and_bands_are_the_metrics(name: str) -> None:
     recording = run(PRESETS[name])
     metrics, runs = measure(recording), [("it", recording)]
-    trace = counted(film(runs, name, scripted=bool(PRESETS[name].script)), [("it", metrics)])
+    trace = counted(film(runs, name), [("it", metrics)])
     waste = metrics.waste
     want = {
         "blocks": metrics.blocks, "slots": waste.tokens, "reserved": waste.reserved, "internal": waste.internal,
@@ -71,7 +71,7 @@ def test_a_phone_has_no_maps() -> None:
 def test_two_runs_share_what_they_agree_on() -> None:
     """Else each has its own line, and a shorter run stays at its end."""
     apart = [("shared", run(PRESETS["shared_prompt"])), ("alone", run(under(PRESETS["shared_prompt"], "seed-fifo")))]
-    got = lines(counted(film(apart, "", scripted=False), [(name, measure(each)) for name, each in apart]))
+    got = lines(counted(film(apart, ""), [(name, measure(each)) for name, each in apart]))
     steps = max(recording.log.num_steps for _, recording in apart)
     for name, recording in apart:
         blocks = measure(recording).blocks
@@ -79,7 +79,7 @@ def test_two_runs_share_what_they_agree_on() -> None:
         assert len(line) == steps
         assert list(line) == [*blocks, *[blocks[-1]] * (steps - len(blocks))]
     alike = [("fifo", run(SOURCE)), ("stack", run(under(SOURCE, "early-vllm")))]
-    both = lines(counted(film(alike, "", scripted=True), [(name, measure(each)) for name, each in alike]))
+    both = lines(counted(film(alike, ""), [(name, measure(each)) for name, each in alike]))
     assert list(both["paging.series.blocks"]) == list(measure(alike[0][1]).blocks)
 
 

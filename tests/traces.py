@@ -114,4 +114,4 @@ def recorded(asks: int = 12) -> Trace:
         Ask(f"r{i}", Prompt((("s", 8), (f"r{i}", 3 + 5 * i % 23))), 20 + 7 * i % 31, 3 * i) for i in range(asks)
     )
     recording = run(Scenario(24, 4, requests=requests, scheduler=SchedulerConfig(max_num_seqs=6)))
-    return film([("run", recording)], "run", scripted=False)
+    return film([("run", recording)], "run")

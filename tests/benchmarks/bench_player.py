@@ -83,7 +83,7 @@ def recorded(steps: int, cells: int) -> Trace:
         for i in range(steps // 40)
     )
     recording = run(Scenario(cells, 16, requests=asks, scheduler=SchedulerConfig(max_num_seqs=64)))
-    return counted(film([("run", recording)], "run", scripted=False), [("run", count(recording))])
+    return counted(film([("run", recording)], "run"), [("run", count(recording))])
 
 
 TRACES = {"made": trace, "recorded": recorded}

@@ -28,7 +28,7 @@ def events_by_step(log: Log) -> list[list[Event]]:
     return steps
 
 
-def film(runs: Sequence[tuple[Label, Recording]], title: Label, *, scripted: bool) -> Trace:
+def film(runs: Sequence[tuple[Label, Recording]], title: Label) -> Trace:
     """The runs, named, step beside step; a shorter one stays at its end."""
     builder = TraceBuilder(title)
     widths = widest_tables(recording for _, recording in runs)
@@ -51,7 +51,9 @@ def film(runs: Sequence[tuple[Label, Recording]], title: Label, *, scripted: boo
             builder.event(moment)
         shown = [state for state in now if state is not None]
         caption = (
-            operation(lanes[: len(shown)], events[: len(shown)], shown) if scripted else batch(events[0], shown[0])
+            operation(lanes[: len(shown)], events[: len(shown)], shown)
+            if runs[0][1].scripted
+            else batch(events[0], shown[0])
         )
         builder.step(caption.key, **caption.params)
     return builder.build()

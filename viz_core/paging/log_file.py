@@ -1,7 +1,7 @@
 """The log as JSON lines: a header with the pool's parameters, then one event a line; read back with every field
 checked.
 
-Format "paged-trace 1": {"format": "paged-trace", "version": 1, "pool": {…}} and then
+Format "paged-trace 1": {"format": "paged-trace", "version": 1, "script": false, "pool": {…}} and then
 {"step": 3, "op": "take", "request": "A", "block": 5, "value": 0}; `request`, `block` and `value` are absent where
 empty.
 """
@@ -16,17 +16,20 @@ from typing import Any
 from viz_core.i18n import Problem
 from viz_core.paging.config import PoolConfig
 from viz_core.paging.events import Log, Op
+from viz_core.paging.run import Recording
 
 FORMAT = {"format": "paged-trace", "version": 1}
 MOST_EVENTS = 5_000_000
 MOST_STEPS = 1_000_000
 ODD = 2**31
+NAMED = frozenset(Op) - {Op.EVICT, Op.COMMIT, Op.HEAD, Op.TAIL, Op.RESET}  # events that belong to a request
 OPS = {op.name.lower(): op for op in Op}
 
 
-def dump_lines(config: PoolConfig, log: Log) -> Iterator[str]:
+def dump_lines(recording: Recording) -> Iterator[str]:
     """The lines of the file, without line ends."""
-    yield json.dumps({**FORMAT, "pool": asdict(config)}, separators=(",", ":"))
+    log, header = recording.log, {**FORMAT, "script": recording.scripted, "pool": asdict(recording.config)}
+    yield json.dumps(header, separators=(",", ":"))
     for i in range(len(log)):
         event: dict[str, object] = {"step": log.steps[i], "op": Op(log.op[i]).name.lower()}
         if log.request[i] >= 0:
@@ -38,17 +41,20 @@ def dump_lines(config: PoolConfig, log: Log) -> Iterator[str]:
         yield json.dumps(event, ensure_ascii=False, separators=(",", ":"))
 
 
-def load_lines(text: str) -> tuple[PoolConfig, Log]:
-    """Pool parameters and log of a file; a Problem names the first line that is wrong."""
+def load_lines(text: str) -> Recording:
+    """The run that a file holds; a Problem names the first line that is wrong."""
     lines = text.splitlines()
-    config = _pool(_object(lines[0] if lines else "", 1))
+    header = _object(lines[0] if lines else "", 1)
+    config = _pool(header)
     if len(lines) - 1 > MOST_EVENTS:
         raise Problem("paging_log_long", events=len(lines) - 1, most=MOST_EVENTS)
     log, numbers = Log(), dict[str, int]()
     for number, line in enumerate(lines[1:], 2):
         if line.strip():
             _read_event(log, numbers, config, _object(line, number), number)
-    return config, log
+    if Op.ARRIVE not in log.op:
+        raise Problem("paging_log_empty")
+    return Recording(config, log, header.get("script") is True)
 
 
 def _object(line: str, number: int) -> dict[str, Any]:
@@ -84,10 +90,13 @@ def _read_event(log: Log, numbers: dict[str, int], config: PoolConfig, event: di
     step, block, value = (_int(event.get(key, unset)) for key, unset in (("step", None), ("block", -1), ("value", 0)))
     if not isinstance(name, str) or block >= config.num_blocks or not log.step <= step < MOST_STEPS or value == ODD:
         raise Problem("paging_log_fields", line=number)
+    op = OPS[event["op"]]
+    if (Op.ARRIVE < op < Op.COMPUTE and block < 0) or (op in NAMED and not name):
+        raise Problem("paging_log_fields", line=number)
     log.step = step
     if name and name not in numbers:
         numbers[name] = log.name(name)
-    log.add(OPS[event["op"]], numbers[name] if name else -1, block, value)
+    log.add(op, numbers[name] if name else -1, block, value)
 
 
 def _int(value: object) -> int:

@@ -50,7 +50,7 @@ class State:
     def apply(self, event: Event) -> None:
         """Advance by one event."""
         try:
-            sound = self._block_event(event) if event.op < Op.COMPUTE else self._count_event(event)
+            sound = self._block_event(event) if Op.ARRIVE < event.op < Op.COMPUTE else self._count_event(event)
         except (IndexError, KeyError, ValueError):
             sound = False
         if not sound:

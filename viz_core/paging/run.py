@@ -17,10 +17,11 @@ from viz_core.paging.serve import serve
 
 @dataclass(frozen=True, slots=True)
 class Recording:
-    """A finished run: its pool and its log."""
+    """A finished run: its pool and its log; `scripted` where each step is one operation of a script."""
 
     config: PoolConfig
     log: Log
+    scripted: bool = False
 
 
 def run(scenario: Scenario) -> Recording:
@@ -33,7 +34,7 @@ def run(scenario: Scenario) -> Recording:
         script = _Script(scenario, log)
         for act in scenario.script:
             script.play(act)
-    return Recording(scenario.pool, log)
+    return Recording(scenario.pool, log, bool(scenario.script))
 
 
 def refuse_what_never_fits(config: PoolConfig, name: str, tokens: int) -> None:

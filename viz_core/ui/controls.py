@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import streamlit as st
@@ -11,7 +11,7 @@ from viz_core.i18n import Lang, has, t
 from viz_core.model.notes import shown
 from viz_core.ui import link, uploads
 from viz_core.ui.hosted import limits
-from viz_core.ui.params import Amount, Choice, Fixed, Line, Live, Param, Part, Switch, Upload, Whole
+from viz_core.ui.params import Amount, Choice, Filler, Fixed, Line, Live, Param, Part, Switch, Upload, Whole
 from viz_core.ui.scene import Bench
 
 ROW = 3  # controls side by side
@@ -44,15 +44,28 @@ def _choice(param: Choice, lang: Lang, common: Mapping[str, Any]) -> Any:
     return st.selectbox(options=param.options, format_func=shown, **common)
 
 
-def _upload(param: Upload, lang: Lang, key: str) -> None:
-    """The field for a file, what was wrong with the last one, and which one is in use until it is dropped."""
-    key = f"{key}.{uploads.turn(param.name)}"
-    st.file_uploader(t(f"control.{param.name}", lang), list(param.endings), key=key,
-                     max_upload_size=limits().upload_mib,
-                     on_change=lambda: uploads.take(param, st.session_state[key]))
-    problem, kept = uploads.refused(param.name), uploads.kept(param.name, value_of(param))
+def _file(param: Upload | Filler, lang: Lang, key: str, taken: Callable[[], None]) -> None:
+    """The field for a file, and what was wrong with the last one."""
+    label = t(f"control.{param.name}", lang)
+    st.file_uploader(label, list(param.endings), key=key, max_upload_size=limits().upload_mib, on_change=taken)
+    problem = uploads.refused(param.name)
     if problem is not None:
         st.warning(problem.text(lang), icon=":material/error:")
+
+
+def _filler(filler: Filler, lang: Lang, key: str) -> None:
+    """The field for a file that fills a text, and what there is to say on what it put there."""
+    _file(filler, lang, key, lambda: uploads.fill(filler, st.session_state[key]))
+    note = uploads.said_of(filler.name)
+    if note is not None:
+        st.info(t(note.key, lang, **note.params), icon=":material/info:")
+
+
+def _upload(param: Upload, lang: Lang, key: str) -> None:
+    """The field for a file, and which one is in use until it is dropped."""
+    key = f"{key}.{uploads.turn(param.name)}"
+    _file(param, lang, key, lambda: uploads.take(param, st.session_state[key]))
+    kept = uploads.kept(param.name, value_of(param))
     if kept is not None:
         with st.container(horizontal=True, vertical_alignment="center"):
             st.text(t("shell.upload_kept", lang, name=shown(kept.name)), width="content")
@@ -112,12 +125,14 @@ def draw_part(part: Part, lang: Lang, scope: str) -> None:
             st.number_input(step=control.step, format="%g" if isinstance(control.step, float) else None, **common)
 
 
-def draw_all(params: tuple[Fixed, ...], lang: Lang, scope: str, parts: tuple[Part, ...] = ()) -> dict[str, Any]:
+def draw_all(
+    params: tuple[Fixed, ...], lang: Lang, scope: str, parts: tuple[Part | Filler, ...] = ()
+) -> dict[str, Any]:
     """All controls of a scene, side by side where there is room, as {name: value}; a long text in full width."""
     out = {param.name: value_of(param) for param in params}
     asked = [param for param in params if _asked(param, out)]
     beside: list[Fixed | Part] = [param for param in asked if not _long(param)]
-    beside += parts
+    beside += [part for part in parts if isinstance(part, Part)]
     for start in range(0, len(beside), ROW):  # row by row, so that a phone stacks them in their order
         columns = st.columns(min(len(beside), ROW), gap="medium")
         for param, column in zip(beside[start : start + ROW], columns, strict=False):
@@ -126,6 +141,9 @@ def draw_all(params: tuple[Fixed, ...], lang: Lang, scope: str, parts: tuple[Par
                     draw_part(param, lang, scope)
                 else:
                     out[param.name] = draw(param, lang, scope)
+    for filler in parts:
+        if isinstance(filler, Filler):
+            _filler(filler, lang, f"{scope}.{filler.name}")
     return out | {param.name: draw(param, lang, scope) for param in asked if _long(param)}
 
 

@@ -8,7 +8,9 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What this server allows, in characters, tokens and MiB; `runs`: how many generations may go on at once."""
+    """What this server allows, in characters, tokens, MiB and steps of a paged run; `runs`: how many generations may go
+    on at once.
+    """
 
     hosted: bool
     prompt_chars: int
@@ -17,10 +19,13 @@ class Limits:
     by_path: bool
     downloads: bool
     runs: int
+    steps: int
 
 
-LOCAL = Limits(hosted=False, prompt_chars=100_000, new_tokens=256, upload_mib=200, by_path=True, downloads=True, runs=8)
-HOSTED = Limits(hosted=True, prompt_chars=2_000, new_tokens=64, upload_mib=5, by_path=False, downloads=False, runs=2)
+LOCAL = Limits(hosted=False, prompt_chars=100_000, new_tokens=256, upload_mib=200, by_path=True, downloads=True, runs=8,
+               steps=100_000)
+HOSTED = Limits(hosted=True, prompt_chars=2_000, new_tokens=64, upload_mib=5, by_path=False, downloads=False, runs=2,
+                steps=5_000)
 
 
 def limits() -> Limits:

@@ -6,6 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from viz_core.trace import Text
+
 
 @dataclass(frozen=True, slots=True)
 class Choice:
@@ -106,6 +108,20 @@ class Part:
     line: Line
     read: Callable[[str], Any]
     write: Callable[[str, Any], str]
+
+
+@dataclass(frozen=True, slots=True)
+class Filler:
+    """A file that fills a text control, `line`, and is not kept itself.
+
+    `read(name, bytes)` gives the new text and, where there is something to say on it, a sentence; it raises a Problem
+    for a file that is no use.
+    """
+
+    name: str
+    endings: tuple[str, ...]
+    line: Line
+    read: Callable[[str, bytes], tuple[str, Text | None]]
 
 
 @dataclass(frozen=True, slots=True)

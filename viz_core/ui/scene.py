@@ -14,7 +14,7 @@ from viz_core.figures.layout import Look, alt_text
 from viz_core.i18n import Lang, t
 from viz_core.proofs import Proof
 from viz_core.trace import Trace
-from viz_core.ui.params import Param, Part
+from viz_core.ui.params import Filler, Param, Part
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -127,7 +127,7 @@ class Scene:
     build: Callable[[Context], View]
     params: tuple[Param, ...] = ()
     bench: bool = False  # whether it depends on the workbench's model and prompt
-    parts: tuple[Part, ...] = ()  # controls that write into one of `params`
+    parts: tuple[Part | Filler, ...] = ()  # controls that write into one of `params`
 
     @property
     def table(self) -> str:

@@ -16,9 +16,10 @@ from viz_core.ui.hosted import limits
 if TYPE_CHECKING:
     from streamlit.runtime.uploaded_file_manager import UploadedFile
 
-    from viz_core.ui.params import Upload
+    from viz_core.trace import Text
+    from viz_core.ui.params import Filler, Upload
 
-KEPT, REFUSED, TURN = "upload.kept.", "upload.refused.", "upload.turn."
+KEPT, REFUSED, SAID, TURN = "upload.kept.", "upload.refused.", "upload.said.", "upload.turn."
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +57,35 @@ def take(param: Upload, file: UploadedFile | None) -> None:
     link.put(param.name, found.digest, param.default)
 
 
+def fill(filler: Filler, file: UploadedFile | None) -> None:
+    """Put what a file holds into the text that it fills; a bad one leaves the text as it is."""
+    for kind in (REFUSED, SAID):
+        st.session_state.pop(kind + filler.name, None)
+    if file is None:
+        return
+    data = file.getvalue()
+    try:
+        small_enough(data)
+        text, note = filler.read(file.name, data)
+    except Problem as problem:
+        st.session_state[REFUSED + filler.name] = problem
+        return
+    st.session_state[SAID + filler.name] = note
+    link.put(filler.line.name, text, filler.line.default)
+
+
+def said_of(filler: str) -> Text | None:
+    """The sentence on the last file that filled a text."""
+    found: Text | None = st.session_state.get(SAID + filler)
+    return found
+
+
+def small_enough(data: bytes) -> None:
+    """A Problem for a file larger than this server takes."""
+    if len(data) > limits().upload_mib << 20:
+        raise Problem("upload_large", mib=-(-len(data) // (1 << 20)), most=limits().upload_mib)
+
+
 def drop(param: Upload) -> None:
     """Take the file out of use, its widget emptied; the control that asked for a file goes back to its default."""
     for kind in (KEPT, REFUSED):
@@ -72,7 +102,6 @@ def turn(param: str) -> int:
 
 def checked(check: Callable[[str, bytes], None], name: str, data: bytes) -> Kept:
     """The file with its digest; a Problem where it is too large or `check` finds it bad."""
-    if len(data) > limits().upload_mib << 20:
-        raise Problem("upload_large", mib=-(-len(data) // (1 << 20)), most=limits().upload_mib)
+    small_enough(data)
     check(name, data)
     return Kept(name, data, blake2b(data, digest_size=8).hexdigest())

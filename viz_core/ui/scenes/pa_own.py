@@ -2,16 +2,40 @@
 
 from __future__ import annotations
 
+from viz_core.i18n import Problem
+from viz_core.paging.excerpt import excerpt
 from viz_core.paging.presets import THRASH
 from viz_core.paging.scenario_file import from_json, to_json
+from viz_core.paging.serving_traces import load_trace
 from viz_core.trace import Text
 from viz_core.ui import cached
-from viz_core.ui.params import Line
+from viz_core.ui.params import Filler, Line
 from viz_core.ui.scene import Context, Scene, View
 from viz_core.ui.scenes.pa_knobs import knobs, spread
 from viz_core.ui.scenes.pa_shown import shown
 
 TEXT = Line("scenario", spread(to_json(THRASH)), longest=20_000, rows=12)
+
+
+def filled(name: str, data: bytes) -> tuple[str, Text | None]:
+    """The text for a file: a scenario as it is, a serving trace as its first requests; a Problem for anything else."""
+    text = data.decode("utf-8-sig", "replace")
+    if name.lower().endswith(".json"):
+        from_json(text, workbench=(0,))
+        return _fits(spread(text)), None
+    rows = load_trace(text)
+    part = excerpt(rows, TEXT.longest * 9 // 10)
+    params = {"requests": part.requests, "all": len(rows), "scale": part.scale, "ms": f"{part.step_ms:.0f}"}
+    return _fits(spread(to_json(part.scenario))), Text("paging.excerpt", params)
+
+
+def _fits(text: str) -> str:
+    if len(text) > TEXT.longest:
+        raise Problem("paging_scenario_long", most=TEXT.longest)
+    return text
+
+
+FILE = Filler("scenario_file", ("json", "jsonl", "csv"), TEXT, filled)
 
 
 def build(context: Context) -> View:
@@ -21,4 +45,4 @@ def build(context: Context) -> View:
     return shown(context, scenario, Text("scene.paged_attention.own.title"), "scenario")
 
 
-SCENE = Scene("paged_attention", "own", build, params=(TEXT,), bench=True, parts=knobs(TEXT))
+SCENE = Scene("paged_attention", "own", build, params=(TEXT,), bench=True, parts=(*knobs(TEXT), FILE))

@@ -13,7 +13,7 @@ from viz_core.figures.layout import Look
 from viz_core.figures.occupancy import occupancy
 from viz_core.figures.scales import Scale
 from viz_core.figures.theme import HUES
-from viz_core.i18n import t
+from viz_core.i18n import Problem, t
 from viz_core.paging.film import film, owners, requests_of
 from viz_core.paging.log_file import dump_lines
 from viz_core.paging.metrics import Metrics, Waste, measure
@@ -23,6 +23,7 @@ from viz_core.paging.scenario_file import to_json
 from viz_core.paging.workloads import PARTS
 from viz_core.proofs.paging import no_block_is_lost
 from viz_core.trace import Label
+from viz_core.ui.hosted import limits
 from viz_core.ui.scene import Context, Download, Number, Plate, View
 from viz_core.ui.scenes.pa_counts import counted, sentence
 
@@ -31,31 +32,40 @@ MOST_POINTS = 1000
 HEIGHT = 280  # px, that of the areas beside it
 
 
+def not_too_long(steps: int) -> None:
+    """A Problem for more steps than this server draws."""
+    if steps > limits().steps:
+        raise Problem("paging_film_long", steps=steps, most=limits().steps)
+
+
 def shown(context: Context, scenario: Scenario, title: Label, name: str) -> View:
-    """One scenario, run and shown; `facts` hold its policy and its sums."""
-    recording = run(scenario)
-    metrics, log = measure(recording), recording.log
-    name_of = context.t(f"option.policy.{scenario.policy}")
-    played = film([(name_of, recording)], title, scripted=bool(scenario.script))
+    """One scenario, run and shown; it can be taken away."""
+    view = recorded(context, run(scenario), title, name)
+    own = Download(f"{name}.scenario.json", "application/json", lambda: to_json(scenario).encode())
+    return replace(view, downloads=(own, *view.downloads))
+
+
+def recorded(context: Context, recording: Recording, title: Label, name: str) -> View:
+    """A finished run; `facts` hold its policy and its sums."""
+    config, log = recording.config, recording.log
+    not_too_long(log.num_steps)
+    metrics, policy = measure(recording), context.t(f"option.policy.{config.policy}")
     return View(
-        trace=counted(played, [(name_of, metrics)], maps=not context.look.phone),
-        start=log.num_steps - 1 if scenario.script else int(metrics.blocks.argmax()),
+        trace=counted(film([(policy, recording)], title), [(policy, metrics)], maps=not context.look.phone),
+        start=log.num_steps - 1 if recording.scripted else int(metrics.blocks.argmax()),
         plates=plates(context, recording, metrics),
         beside=True,
         numbers=numbers(metrics),
         proofs=(no_block_is_lost(recording),),
         facts={
-            "policy": context.t(f"option.policy.{scenario.policy}"),
-            "blocks": scenario.blocks,
-            "size": scenario.block_size,
+            "policy": policy,
+            "blocks": config.usable,
+            "size": config.block_size,
             "steps": log.num_steps,
             "counts": sentence(context, recording, metrics),
         },
         table=table(metrics),
-        downloads=(
-            Download(f"{name}.scenario.json", "application/json", lambda: to_json(scenario).encode()),
-            Download(f"{name}.log.jsonl", "application/jsonl", lambda: log_bytes(recording)),
-        ),
+        downloads=(Download(f"{name}.log.jsonl", "application/jsonl", lambda: log_bytes(recording)),),
     )
 
 
@@ -90,7 +100,7 @@ def use_of_slots(look: Look, waste: Waste) -> go.Figure:
 
 def log_bytes(recording: Recording) -> bytes:
     """The log as JSON lines."""
-    return "\n".join(dump_lines(recording.config, recording.log)).encode()
+    return "\n".join(dump_lines(recording)).encode()
 
 
 def numbers(metrics: Metrics) -> tuple[Number, ...]:

@@ -56,7 +56,7 @@ def build(context: Context) -> View:
     ended = next(event.step for event in first.log if event.op == Op.FINISH)
     return View(
         trace=counted(  # on a phone maps would push the player's bar out of sight
-            film(both, Text("scene.paged_attention.source.title"), scripted=True),
+            film(both, Text("scene.paged_attention.source.title")),
             [(names[name], metrics) for name, metrics in measured.items()],
             maps=not context.look.phone,
         ),

@@ -1,0 +1,46 @@
+"""The PagedAttention page in a real browser: files of the reader's own go in and come out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from viz_core.paging.presets import WINDOW
+from viz_core.paging.scenario_file import to_json
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Locator, Page
+
+pytestmark = pytest.mark.browser
+APP = Path(__file__).parents[2] / "app.py"
+Visit = Callable[..., "Page"]
+
+
+def cells(page: Page) -> Locator:
+    page.locator("[data-cell]").first.wait_for(timeout=30_000)
+    return page.locator("[data-cell] .body")
+
+
+def test_a_scenario_goes_in_and_its_log_is_played_again(visit: Visit, tmp_path: Path) -> None:
+    page = visit(APP, "paged_attention?lang=en&scene=own")
+    cells(page)
+    (tmp_path / "bad.json").write_text('{"blocks": 0, "block_size": 4}')
+    (tmp_path / "good.json").write_text(to_json(WINDOW))
+    page.locator("input[type=file]").set_input_files(tmp_path / "bad.json")
+    page.get_by_text("It must be a whole number from 1").wait_for()
+    assert "9 blocks of 4, vLLM 0.33, 22 steps" in page.locator("body").inner_text(), "the last good run stays"
+    page.locator("input[type=file]").set_input_files(tmp_path / "good.json")
+    page.get_by_text("9 blocks of 4, vLLM 0.33, 14 steps").wait_for()
+    page.get_by_text("Export").first.click()
+    with page.expect_download() as download:
+        page.get_by_role("button", name="log.jsonl").click()
+    download.value.save_as(tmp_path / "it.log.jsonl")
+    shown = [cells(page).nth(i).get_attribute("d") for i in range(cells(page).count())]
+    again = visit(APP, "paged_attention?lang=en&scene=recorded")
+    cells(again)
+    again.locator("input[type=file]").set_input_files(tmp_path / "it.log.jsonl")
+    again.get_by_text("Played again from its events: it.log.jsonl").wait_for()
+    assert [cells(again).nth(i).get_attribute("d") for i in range(cells(again).count())] == shown
