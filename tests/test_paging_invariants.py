@@ -48,7 +48,7 @@ def test_the_log_rebuilds_every_state(config: PoolConfig, actions: list[Action])
 def assert_same(state: State, driver: Driver) -> None:
     pool = driver.manager.pool
     assert state.queue.order() == pool.queue.order()
-    assert state.ref == pool.ref
+    assert list(state.ref) == pool.ref
     assert [bool(node) for node in state.node] == [bool(tag) for tag in pool.tag]
     assert {n: list(map(list, t)) for n, t in state.tables.items()} == {
         r.name: list(map(list, r.tables)) for r in driver.live

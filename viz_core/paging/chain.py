@@ -2,21 +2,23 @@
 
 vLLM 0.33.0 (`v1/core/kv_cache_utils.py`, `hash_block_tokens`) chains sha256 digests: h_i = H(h_{i-1}, tokens_i,
 extra keys). Only the identity of a digest matters to the pool, so the chain is interned instead: two equal prefixes
-meet at one node, and no two different ones can collide. A node lives while a block carries it, a child names it or a
-request still extends it; then it is pruned, so memory follows the pool and not the tokens ever seen. A hash that a
-trace gives already names its prefix: it is a node by itself, a negative one, neither interned nor counted. Left out:
-LoRA and multi-modal keys.
+meet at one node, and no two different ones can collide. Nodes that follow each other lie in one run, so a prompt costs
+one dictionary entry and not one a block. A node lives while a block carries it, another one extends it or a request
+still holds it; then it is pruned, so memory follows the pool and not the tokens ever seen. A hash that a trace gives
+already names its prefix: it is a node by itself, a negative one, neither interned nor counted. Left out: LoRA and
+multi-modal keys.
 """
 
 from __future__ import annotations
 
-from array import array
-from collections.abc import Sequence
-from itertools import chain
+from collections.abc import Iterable, Sequence
+
+from viz_core.paging.chain_run import BITS, LAST, LONGEST, Key, Run
 
 ROOT = 0
 GIVEN = -2  # the node of given hash 0; hash h is node GIVEN - h
-Key = bytes | int | str | tuple[str, int]
+SALTED = -1  # the parent of the salts, from which salted prefixes start
+TOO_OFTEN = "a hash node was released more often than it was held"
 
 
 def given_nodes(hashes: Sequence[int]) -> list[int]:
@@ -27,68 +29,77 @@ def given_nodes(hashes: Sequence[int]) -> list[int]:
 
 
 class HashChain:
-    """Nodes of the prefix tree; node 0 is the empty prefix without a salt and is never pruned."""
+    """Nodes of the prefix tree; node 0 is the empty prefix without a salt and is never pruned.
 
-    __slots__ = ("_ids", "_keys", "_last", "uses")
+    A node n > 0 is position n & `LAST` of run n >> `BITS`. Numbers are never used twice, so a log may name nodes.
+    """
+
+    __slots__ = ("_last", "_runs", "_starts")
 
     def __init__(self) -> None:
-        self._ids: dict[tuple[int, Key], int] = {}
-        self._keys: dict[int, tuple[int, Key]] = {}
-        self.uses: dict[int, int] = {}
-        self._last = ROOT
+        self._runs: dict[int, Run] = {}
+        self._starts: dict[tuple[int, Key], int] = {}  # (parent, first content) -> the run that starts there
+        self._last = 0  # the newest run
 
     def __len__(self) -> int:
-        return len(self._ids)
+        return sum(len(run.keys) for run in self._runs.values())
 
-    def find(self, parent: int, key: Key) -> int:
-        """The node of `key` under `parent`, 0 when it is not known."""
-        return self._ids.get((parent, key), 0)
+    def walk(self, parent: int, keys: list[Key]) -> list[int]:
+        """The nodes of `keys`, each under the one before, as far as they are known."""
+        nodes: list[int] = []
+        run = self._runs.get(parent >> BITS)
+        while keys:
+            if run is not None:
+                same = run.common(parent & LAST, keys)
+                nodes += range(parent + 1, parent + 1 + same)
+                parent, keys = parent + same, keys[same:]
+                if not keys:
+                    break
+            number = self._starts.get((parent, keys[0]))
+            if number is None:
+                break
+            parent, keys, run = number << BITS, keys[1:], self._runs[number]
+            nodes.append(parent)
+        return nodes
+
+    def extend(self, parent: int, keys: list[Key]) -> list[int]:
+        """The nodes of `keys`, each under the one before, made when new; every one of them gains a user: its block."""
+        nodes = self.walk(parent, keys)
+        for node in nodes:
+            self._runs[node >> BITS].uses[node & LAST] += 1
+        while len(nodes) < len(keys):  # below a new node everything is new
+            nodes += self._grow(nodes[-1] if nodes else parent, keys[len(nodes) :])
+        return nodes
 
     def add(self, parent: int, key: Key) -> int:
         """`extend` by one block."""
-        pair = (parent, key)
-        node = self._ids.get(pair)
-        if node is not None:
-            self.uses[node] += 1
-            return node
-        node = self._last = self._last + 1
-        self._ids[pair], self._keys[node], self.uses[node] = node, pair, 1
-        if parent > 0:
-            self.uses[parent] += 1
-        return node
+        run = self._runs.get(parent >> BITS)
+        if run is None or not run.grows_after(parent):
+            return self.extend(parent, [key])[0]
+        run.keys.append(key)
+        run.uses.append(1)
+        return parent + 1
 
-    def extend(self, parent: int, keys: Sequence[Key]) -> Sequence[int]:
-        """The nodes of `keys`, each under the one before, made when new; every one of them gains a user: its block."""
-        nodes: list[int] = []
-        for key in keys:
-            node = self._ids.get((parent, key))
-            if node is None:
-                break
-            self.uses[node] += 1
-            nodes.append(node)
-            parent = node
-        if len(nodes) == len(keys):
-            return nodes
-        fresh = self._grow(parent, keys[len(nodes) :])
-        return [*nodes, *fresh] if nodes else fresh
-
-    def _grow(self, parent: int, keys: Sequence[Key]) -> range:
-        """A run of new nodes: below a new node everything is new, so they are entered in bulk."""
-        first = self._last + 1
-        self._last += len(keys)
-        fresh = range(first, first + len(keys))
-        pairs = list(zip(chain((parent,), fresh), keys, strict=False))
-        self._ids.update(zip(pairs, fresh, strict=True))
-        self._keys.update(zip(fresh, pairs, strict=True))
-        self.uses.update(dict.fromkeys(fresh, 2))  # its block and its child
-        self.uses[self._last] = 1  # the last one has no child
-        if parent > 0:
-            self.uses[parent] += 1
-        return fresh
+    def _grow(self, parent: int, keys: list[Key]) -> range:
+        """New nodes for as many of `keys` as one run takes: the one that ends at `parent`, else a new one."""
+        run, first = self._runs.get(parent >> BITS), parent + 1
+        if run is None or not run.grows_after(parent):
+            self.hold(parent)
+            self._last += 1
+            self._starts[parent, keys[0]] = self._last
+            run, first = Run(parent), self._last << BITS
+            self._runs[self._last] = run
+        fresh = keys[: LONGEST - len(run.keys)]
+        run.keys += fresh
+        run.uses += [1] * len(fresh)
+        return range(first, first + len(fresh))
 
     def find_root(self, salt: str | None) -> int:
         """The node that prefixes with this cache salt start from; -1 when nothing carries that salt."""
-        return ROOT if salt is None else self._ids.get((-1, salt), -1)
+        if salt is None:
+            return ROOT
+        number = self._starts.get((SALTED, salt))
+        return -1 if number is None else number << BITS
 
     def root(self, salt: str | None) -> int:
         """The node that prefixes with this cache salt start from, made when new (vLLM salts block 0 only)."""
@@ -96,59 +107,63 @@ class HashChain:
             return ROOT
         node = self.find_root(salt)
         if node < 0:
-            (node,) = self._grow(-1, [salt])
-            self.uses[node] = 0
+            node = self._grow(SALTED, [salt])[0]
+            self._runs[node >> BITS].uses[0] = 0
         return node
 
     def hold(self, node: int) -> None:
-        """One more user of `node`; the root needs no users."""
+        """One more user of `node`; the root and given hashes need no users."""
         if node > 0:
-            self.uses[node] += 1
+            self._runs[node >> BITS].uses[node & LAST] += 1
 
     def release(self, node: int) -> None:
         """One user less; a node without users goes, and lets go of its parent."""
-        uses = self.uses  # node -> blocks that carry it + nodes below it + requests that extend it
         while node > 0:
-            left = uses[node] - 1
-            assert left >= 0, "a hash node was released more often than it was held"
-            if left:
-                uses[node] = left
+            run = self._runs[node >> BITS]
+            assert run.uses[node & LAST] > 0, TOO_OFTEN
+            run.uses[node & LAST] -= 1
+            if run.uses[-1]:
                 return
-            del uses[node]
-            pair = self._keys.pop(node)
-            del self._ids[pair]
-            node = pair[0]
+            node = self._shorten(node >> BITS, run)
 
-    def release_all(self, nodes: Sequence[int]) -> None:
-        """`release` of each of `nodes`, in one pass."""
-        uses, keys, ids = self.uses, self._keys, self._ids
-        for each in nodes:
-            node = each
-            while node > 0:
-                left = uses[node] - 1
-                if left:
-                    uses[node] = left
-                    break
-                del uses[node]
-                pair = keys.pop(node)
-                del ids[pair]
-                node = pair[0]
+    def release_all(self, nodes: Iterable[int]) -> None:
+        """`release` of each of `nodes`; a run is shortened once, when all of them are counted."""
+        touched, number, uses = [], -1, list[int]()
+        for node in nodes:
+            if node <= 0:
+                continue
+            if node >> BITS != number:
+                number = node >> BITS
+                uses = self._runs[number].uses
+                touched.append(number)
+            assert uses[node & LAST] > 0, TOO_OFTEN
+            uses[node & LAST] -= 1
+        for number in touched:
+            run = self._runs.get(number)
+            if run is not None and not run.uses[-1]:
+                self.release(self._shorten(number, run))
+
+    def _shorten(self, number: int, run: Run) -> int:
+        """Drop the end of `run` that nobody uses; the node that loses a user by it, because the whole run is gone."""
+        first = run.shorten()
+        if run.keys:
+            return ROOT
+        del self._runs[number], self._starts[run.parent, first]
+        return run.parent
 
     def parent(self, node: int) -> int:
         """The node one block shorter; 0 or -1 above a first block and above a given hash."""
-        return self._keys[node][0] if node > 0 else ROOT
+        if node <= 0:
+            return ROOT
+        return node - 1 if node & LAST else self._runs[node >> BITS].parent
 
     def path(self, node: int) -> tuple[Key, ...]:
         """What `node` names: the salt, if any, and the contents of its blocks from the first to the last."""
         keys: list[Key] = []
         while node > 0:
-            node, key = self._keys[node]
-            keys.append(key)
+            run = self._runs[node >> BITS]
+            keys += run.keys[node & LAST :: -1]
+            node = run.parent
         if node <= GIVEN:
             keys.append(GIVEN - node)
         return tuple(reversed(keys))
-
-
-def tokens_of(key: Key) -> list[int]:
-    """The token ids in a block's key; empty where the key is a given hash and not tokens."""
-    return list(array("i", key)) if isinstance(key, bytes) else []

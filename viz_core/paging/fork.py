@@ -18,18 +18,17 @@ def fork(manager: BlockManager, parent: Request, name: str) -> Request:
     if not manager.copies:
         raise Problem("paging_no_fork", policy=manager.config.policy)
     child = Request(name, parent.tokens, max_tokens=parent.max_tokens, priority=parent.priority, arrival=parent.arrival)
-    child.prompt, child.computed, child.held = parent.prompt, parent.computed, True
+    child.prompt, child.stop, child.computed, child.held = parent.prompt, parent.stop, parent.computed, True
     child.tables = [table[:] for table in parent.tables]
     parent.quiet = child.quiet = 0  # both must look at the reference count before they write again
     log = manager.log
     if log is not None:
         child.index = log.name(name)
         log.add(Op.ARRIVE, child.index, value=child.length)
-    for block in child.table:
-        manager.pool.touch(block)
-        if log is not None:
-            log.add(Op.SHARE, child.index, block)
+    manager.pool.touch(child.table)
     if log is not None:
+        for block in child.table:
+            log.add(Op.SHARE, child.index, block)
         log.add(Op.COMPUTE, child.index, value=child.computed)
     return child
 

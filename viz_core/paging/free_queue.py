@@ -1,7 +1,8 @@
-"""Free queue: a doubly linked list through two flat int arrays, head = next to be taken.
+"""Free queue: block ids in one flat array, head to tail; whole slices of it are taken and appended at once.
 
-`FreeKVCacheBlockQueue` of vLLM 0.33.0 (v1/core/kv_cache_utils.py) on integers instead of block objects. Index `size` is
-the sentinel that joins both ends, so taking from the head, leaving from the middle and joining at either end are O(1).
+What `FreeKVCacheBlockQueue` of vLLM 0.33.0 (v1/core/kv_cache_utils.py) does block by block through a doubly linked
+list. A block that a prefix hit revives leaves its entry behind as a gap: it is skipped when the head reaches it, so
+leaving from the middle is O(1) too. Gaps are swept out before the array gets longer than twice the pool.
 """
 
 from __future__ import annotations
@@ -11,15 +12,19 @@ from collections.abc import Iterable, Iterator, Sequence
 
 
 class FreeQueue:
-    """Free blocks in the order in which they will be taken."""
+    """Free blocks in the order in which they will be taken.
 
-    __slots__ = ("end", "length", "next", "prev")
+    `line`: entries, of which those before `head` are taken; `gaps`: block -> entries of it that are gaps. These lie
+    before its live entry, if it has one.
+    """
+
+    __slots__ = ("gaps", "head", "length", "line", "most", "size")
 
     def __init__(self, size: int, order: Iterable[int]) -> None:
-        self.end, self.length = size, 0
-        self.next = array("i", [size]) * (size + 1)
-        self.prev = array("i", [size]) * (size + 1)
-        self.push_back(list(order))
+        self.size, self.most = size, 2 * size + 64
+        self.gaps: dict[int, int] = {}
+        self.line = array("i", order)
+        self.length, self.head = len(self.line), 0
 
     def __len__(self) -> int:
         return self.length
@@ -27,62 +32,82 @@ class FreeQueue:
     def pop(self, count: int) -> list[int]:
         """The first `count` blocks, taken off the head."""
         assert count <= self.length, "taking more blocks than are free"
-        following, end = self.next, self.end
-        block = end
-        taken = [block := following[block] for _ in range(count)]
-        block = following[block]
-        following[end] = block
-        self.prev[block] = end
+        head = self.head
+        self.head = head + count
         self.length -= count
+        taken = self.line[head : head + count].tolist()
+        if self.gaps and not self.gaps.keys().isdisjoint(taken):
+            return self._pop_over_gaps(taken, count)
         return taken
+
+    def _pop_over_gaps(self, entries: list[int], count: int) -> list[int]:
+        """Of `entries`, which are taken already, the live ones, and as many further ones as it takes."""
+        taken: list[int] = []
+        while True:
+            for block in entries:
+                if block in self.gaps:
+                    self._pass(block)
+                else:
+                    taken.append(block)
+            missing = count - len(taken)
+            if not missing:
+                return taken
+            entries = self.line[self.head : self.head + missing].tolist()
+            self.head += missing
+
+    def _pass(self, block: int) -> None:
+        """The head has come to a gap that `block` left."""
+        self.gaps[block] -= 1
+        if not self.gaps[block]:
+            del self.gaps[block]
 
     def pop_one(self) -> int:
         """The first block, taken off the head."""
+        if self.gaps:
+            return self.pop(1)[0]
         assert self.length, "taking more blocks than are free"
-        block = self.next[self.end]
-        after = self.next[block]
-        self.next[self.end], self.prev[after] = after, self.end
+        block = self.line[self.head]
+        self.head += 1
         self.length -= 1
         return block
 
     def remove(self, block: int) -> None:
         """Take `block` out of the middle: a prefix hit revives it."""
-        before, after = self.prev[block], self.next[block]
-        self.next[before], self.prev[after] = after, before
+        self.gaps[block] = self.gaps.get(block, 0) + 1
         self.length -= 1
 
     def push_back(self, blocks: Sequence[int]) -> None:
         """Append `blocks` at the tail, in this order."""
-        following, before = self.next, self.prev
-        end = self.end
-        last = before[end]
-        for block in blocks:
-            following[last] = block
-            before[block] = last
-            last = block
-        following[last] = end
-        before[end] = last
+        self.line += array("i", blocks)
         self.length += len(blocks)
+        if len(self.line) > self.most:
+            self._sweep()
 
     def push_front(self, blocks: Sequence[int]) -> None:
         """Put `blocks` before the head as a group: the first of them becomes the head."""
-        following, before = self.next, self.prev
-        last = end = self.end
-        head = following[end]
-        for block in blocks:
-            following[last] = block
-            before[block] = last
-            last = block
-        following[last] = head
-        before[head] = last
+        if self.head < len(blocks) or not self.gaps.keys().isdisjoint(blocks):
+            self._sweep()
+        first = self.head - len(blocks)
+        self.line[first : self.head] = array("i", blocks)
+        self.head = first
         self.length += len(blocks)
+
+    def _sweep(self) -> None:
+        """Drop the gaps, and leave before the head the room that the blocks in use can need there."""
+        free = array("i", self.order()) if self.gaps else self.line[self.head :]
+        room = self.size - len(free)
+        self.line = array("i", bytes(4 * room)) + free
+        self.head = room
+        self.gaps.clear()
 
     def __iter__(self) -> Iterator[int]:
         """Free blocks, head to tail."""
-        block = self.next[self.end]
-        while block != self.end:
-            yield block
-            block = self.next[block]
+        gaps = dict(self.gaps)
+        for block in self.line[self.head :]:
+            if gaps.get(block):
+                gaps[block] -= 1
+            else:
+                yield block
 
     def order(self) -> list[int]:
         """All free blocks, head to tail."""

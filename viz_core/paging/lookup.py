@@ -8,7 +8,7 @@ agree on one common length. Left out: EAGLE, Mamba, block sizes that differ betw
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from viz_core.paging.pool import NULL, BlockPool
@@ -25,42 +25,33 @@ class Hit:
 
 
 MISS = Hit()
-
-
 PROBE = 64  # blocks whose contents are read at a time: most lookups miss early
 
 
-def _nodes(pool: BlockPool, request: Request, size: int, limit: int) -> Iterator[int]:
+def _nodes(pool: BlockPool, request: Request, size: int, limit: int) -> list[int]:
     """Chain nodes of the first `limit` whole blocks, up to the first content that no block ever carried."""
-    find = pool.chain.find
-    node = pool.chain.find_root(request.salt)
-    if node < 0:
-        return
-    known = request.given[:limit] if request.given else []
-    if known:
-        yield from known
-        node = known[-1]
-    first, step = len(known), 1
-    while first < limit:
-        last = min(first + step, limit)
-        for key in request.keys(first, last, size):
-            node = find(node, key)
-            if not node:
-                return
-            yield node
-        first, step = last, PROBE
+    nodes = request.given[:limit] if request.given else []
+    node = nodes[-1] if nodes else pool.chain.find_root(request.salt)
+    at, step = len(nodes), 1
+    while at < limit and node != -1:
+        keys = request.keys(at, min(at + step, limit), size)
+        known = pool.chain.walk(node, keys)
+        nodes += known
+        if len(known) < len(keys):
+            break
+        at, step, node = at + len(keys), PROBE, known[-1]
+    return nodes
 
 
 def _plain_hit(pool: BlockPool, request: Request, size: int, limit: int) -> Hit:
     """The hit of one group with full attention: blocks from the first to the first miss."""
-    index, blocks, last = pool.index, [], 0
-    for node in _nodes(pool, request, size, limit):
-        block = index.get(node)
+    find, nodes, blocks = pool.index.get, _nodes(pool, request, size, limit), []
+    for node in nodes:
+        block = find(node)
         if block is None:
             break
         blocks.append(block)
-        last = node
-    return Hit(len(blocks) * size, (blocks,), last) if blocks else MISS
+    return Hit(len(blocks) * size, (blocks,), nodes[len(blocks) - 1]) if blocks else MISS
 
 
 def _found(pool: BlockPool, node: int, groups: Sequence[int]) -> list[int] | None:
@@ -106,7 +97,7 @@ def longest_hit(pool: BlockPool, request: Request, size: int, windows: Sequence[
     limit = (request.length - 1) // size
     if len(windows) == 1 and not windows[0]:
         return _plain_hit(pool, request, size, limit)
-    nodes = list(_nodes(pool, request, size, limit))
+    nodes = _nodes(pool, request, size, limit)
     kinds = {window: [g for g, w in enumerate(windows) if w == window] for window in sorted(set(windows), key=bool)}
     rows: dict[int, list[list[int]]] = {}
     while True:

@@ -47,23 +47,25 @@ class BlockManager:
         """A sampled token and its slot: `request.append` and `decode` in one call."""
         request.tokens.append(token)
         request.length += 1
-        if request.computed < request.quiet:
-            request.computed += 1
+        computed = request.computed
+        if computed < request.quiet:
+            request.computed = computed + 1
             return True
-        return self.decode(request)
+        return self._decode_at_edge(request)
 
     def decode(self, request: Request) -> bool:
         """Slots for one more token: `allocate(request, 1)`, one comparison while the last block has room."""
         if request.computed < request.quiet:
             request.computed += 1
             return True
-        if not self.plain or not request.held:
-            return self.allocate(request, 1)
         return self._decode_at_edge(request)
 
     def _decode_at_edge(self, request: Request) -> bool:
-        """`allocate(request, 1)` where the token fills a block or needs a new one; one group, no log, no fork."""
-        size, table, done = self.size, request.tables[0], request.computed + 1
+        """`allocate(request, 1)`, in short where one group without a log fills a block or needs a new one."""
+        size, done = self.size, request.computed + 1
+        if not self.plain or not request.held or done > self.max_len:
+            return self.allocate(request, 1)
+        table = request.tables[0]
         room = len(table) * size
         if done > room:
             if not self.pool.queue.length:
@@ -71,19 +73,21 @@ class BlockManager:
             table.append(self.pool.take_one())
             room += size
         request.computed = done
-        if not self.caching:
-            request.quiet = min(room, self.max_len)
-            return True
-        at = request.committed
-        if done >= (at + 1) * size and done <= request.length:
-            if request.given is None:
-                request.node = self.pool.chain.add(request.node, request.key(at, size))
-            else:
-                (request.node,) = request.extend_chain(self.pool.chain, at, at + 1, size)
-            self.pool.commit_one(table[at], request.node)
-            request.committed = at + 1
-        request.quiet = min(room - (done < room), self.max_len)
+        if self.caching and (request.committed + 1) * size <= done <= request.length:
+            self._commit_one(request, table[request.committed])
+        quiet = room - (self.caching and done < room)  # the token that fills the block is an edge again
+        request.quiet = quiet if quiet < self.max_len else self.max_len
         return True
+
+    def _commit_one(self, request: Request, block: int) -> None:
+        """`_commit` of the next block."""
+        at = request.committed
+        if request.given is None:
+            request.node = self.pool.chain.add(request.node, request.key(at, self.size))
+        else:
+            (request.node,) = request.extend_chain(self.pool.chain, at, at + 1, self.size)
+        self.pool.commit((block,), (request.node,))
+        request.committed = at + 1
 
     def allocate(
         self, request: Request, count: int, hit: Hit = MISS, *, lookahead: int = 0, gate: bool = False, reserve: int = 0
@@ -92,20 +96,20 @@ class BlockManager:
 
         `gate`: the whole request must fit now, not only this chunk; `reserve`: blocks that have to stay free.
         """
-        pool = self.pool
+        queue = self.pool.queue
         computed = min(request.computed + hit.tokens, self.max_len)
+        wanted = min(computed + count + lookahead, self.max_len)
+        whole = min(request.length, self.max_len) if gate else 0
         if gate:
-            missing = (
-                blocks_needed(self, request, min(request.length, self.max_len), hit, computed, gate=True) + reserve
-            )
-            if missing > pool.queue.length:
+            missing = blocks_needed(self, request, whole, hit, computed, gate=True) + reserve
+            if missing > queue.length:
                 return self._refuse(request, missing)
         if request.held and not self.full_only:
             slide(self, request, computed)
-        wanted = min(computed + count + lookahead, self.max_len)
-        missing = blocks_needed(self, request, wanted, hit, computed) + reserve
-        if missing > pool.queue.length:
-            return self._refuse(request, missing)
+        if wanted > whole or not self.full_only:  # else the gate has asked for as much
+            missing = blocks_needed(self, request, wanted, hit, computed) + reserve
+            if missing > queue.length:
+                return self._refuse(request, missing)
         if not request.held:
             self._adopt(request, hit, computed)
         self._extend(request, wanted)
@@ -127,7 +131,7 @@ class BlockManager:
             blocks: Sequence[int] = table if self.full_only else [b for b in table if b != NULL]
             self.pool.give_back(blocks[::-1] if self.pool.policy.tail_first else blocks, request.index)
         self.pool.chain.release(request.anchor)
-        request.clear(len(self.windows))
+        request.clear()
 
     def _refuse(self, request: Request, missing: int) -> bool:
         if self.log is not None:
@@ -140,13 +144,12 @@ class BlockManager:
         request.tables = [array("i") for _ in self.windows]
         for group, found in enumerate(hit.blocks):
             passed = blocks_passed(self.windows[group], computed, self.size)
-            row = [NULL] * min(passed, len(found)) + found[passed:]
-            for block in row:
-                if block != NULL:
-                    self.pool.touch(block)
-                if self.log is not None:
-                    self.log.add(Op.HIT if block != NULL else Op.SKIP, request.index, block, group)
+            row = [NULL] * min(passed, len(found)) + found[passed:] if passed else found
+            self.pool.touch(row if self.full_only else [block for block in row if block != NULL])
             request.tables[group].extend(row)
+            if self.log is not None:
+                for block in row:
+                    self.log.add(Op.HIT if block != NULL else Op.SKIP, request.index, block, group)
         request.committed = hit.tokens // self.size
         request.node = hit.node if hit.tokens else self.pool.chain.root(request.salt) if self.caching else 0
         request.hit_tokens, request.anchor = hit.tokens, request.node
@@ -160,7 +163,7 @@ class BlockManager:
         for group, table in enumerate(request.tables):
             fresh = blocks - len(table)
             if fresh > 0:
-                table.extend(self.pool.take(fresh, request.index, group))
+                table.fromlist(self.pool.take(fresh, request.index, group))
 
     def _commit(self, request: Request, tokens: int) -> None:
         """Make blocks that `tokens` tokens fill findable by their prefix."""

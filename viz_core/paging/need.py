@@ -30,9 +30,10 @@ def blocks_needed(
     if not manager.full_only:
         groups = range(len(manager.windows))
         return sum(_of_group(manager, g, request, blocks, hit, computed, gate) for g in groups)
-    need = max(blocks - len(request.table) - hit.tokens // size, 0) * len(manager.windows)
+    have = len(request.table) if request.held else hit.tokens // size
+    need = (blocks - have) * len(manager.windows) if blocks > have else 0
     for row in hit.blocks:
-        need += sum(not ref[block] for block in row)
+        need += [ref[block] for block in row].count(0)
     return need + copy_needed(manager, request) if manager.copies else need
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from viz_core.paging.request import Request
@@ -17,6 +18,6 @@ class StepPlan:
     preempted: list[Request] = field(default_factory=list)
 
 
-def unique_token(request: Request) -> int:
-    """The stand-in for a sampled token: one that no other request samples."""
-    return 900_000 + 1000 * request.index + request.length - request.prompt
+def unique_tokens(requests: Sequence[Request]) -> list[int]:
+    """The stand-in for sampling: for each request a token that no other request samples."""
+    return [900_000 + 1000 * each.index + each.length - each.prompt for each in requests]

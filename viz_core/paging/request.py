@@ -9,7 +9,8 @@ from array import array
 from collections.abc import Iterable, Sequence
 
 from viz_core.i18n import Problem
-from viz_core.paging.chain import ROOT, HashChain, Key, given_nodes
+from viz_core.paging.chain import ROOT, HashChain, given_nodes
+from viz_core.paging.chain_run import Key
 
 TOKEN_LIMIT = 2**31
 
@@ -19,12 +20,12 @@ class Request:
 
     `length`: tokens so far; `computed`: tokens with K/V; `quiet`: the next token needs neither a block nor a commit
     while `computed` is below it; `committed`: whole blocks in the prefix index; `tables`: one table (array of block
-    ids) a group.
+    ids) a group, none before something is held.
     """
 
     __slots__ = (
         "anchor", "arrival", "committed", "computed", "given", "held", "hit_tokens", "index", "length", "max_tokens",
-        "name", "node", "preemptions", "priority", "prompt", "quiet", "salt", "tables", "tokens",
+        "name", "node", "preemptions", "priority", "prompt", "quiet", "salt", "stop", "tables", "tokens",
     )  # fmt: skip
 
     def __init__(
@@ -52,41 +53,42 @@ class Request:
         if self.prompt < 1:
             raise Problem("paging_empty_prompt", name=name)
         self.index = -1
+        self.stop = self.prompt + max_tokens  # the length at which it is finished
         self.preemptions = self.hit_tokens = 0
-        self.clear(1)
+        self.clear()
 
-    def clear(self, groups: int) -> None:
+    def clear(self) -> None:
         """Nothing computed, nothing held: a fresh or a preempted request."""
         self.computed = self.committed = self.quiet = 0
         self.node = self.anchor = ROOT  # the chain's node of the last committed block, and the one kept from pruning
         self.held = False
-        self.tables = [array("i") for _ in range(groups)]
+        self.tables: list[array[int]] = []
 
     def append(self, token: int) -> None:
         """Add a sampled token; its K/V are written when it is computed."""
         self.tokens.append(token)
         self.length += 1
 
-    def keys(self, first: int, last: int, size: int) -> Sequence[Key]:
+    def keys(self, first: int, last: int, size: int) -> list[Key]:
         """What full blocks `first` … `last` − 1 of `size` tokens hold, as the hash chain names it; no `given` ones."""
         if self.given is None:
             raw, width = self.tokens[first * size : last * size].tobytes(), 4 * size
             return [raw[at : at + width] for at in range(0, len(raw), width)]
         return [(self.name, at) for at in range(first, last)]
 
-    def extend_chain(self, chain: HashChain, first: int, last: int, size: int) -> Sequence[int]:
-        """The nodes of full blocks `first` … `last` − 1, below `node`; each gains a user: its block."""
-        known = self.given[first:last] if self.given else []
-        if first + len(known) == last:
-            return known
-        keys = self.keys(first + len(known), last, size)
-        return [*known, *chain.extend(known[-1], keys)] if known else chain.extend(self.node, keys)
-
     def key(self, block: int, size: int) -> Key:
         """`keys` of one block."""
         if self.given is None:
             return self.tokens[block * size : block * size + size].tobytes()
         return self.keys(block, block + 1, size)[0]
+
+    def extend_chain(self, hashes: HashChain, first: int, last: int, size: int) -> list[int]:
+        """The nodes of full blocks `first` … `last` − 1, below `node`; each gains a user: its block."""
+        known = self.given[first:last] if self.given else []
+        if first + len(known) == last:
+            return known
+        keys = self.keys(first + len(known), last, size)
+        return [*known, *hashes.extend(known[-1], keys)] if known else hashes.extend(self.node, keys)
 
     @property
     def table(self) -> array[int]:

@@ -53,7 +53,10 @@ def _run_requests(scenario: Scenario, log: Log) -> None:
     words = Vocabulary()
     asks = sorted(enumerate(scenario.requests), key=lambda pair: (pair[1].at, pair[0]))
     scheduler = Scheduler(
-        scenario.pool, scenario.scheduler, log, sample=lambda request: words.token(f"{request.name}>", request.outputs)
+        scenario.pool,
+        scenario.scheduler,
+        log,
+        sample=lambda requests: [words.token(f"{each.name}>", each.outputs) for each in requests],
     )
     arrivals = (
         Request(

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from bisect import insort
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from viz_core.i18n import Problem
 from viz_core.paging.config import PoolConfig, SchedulerConfig
 from viz_core.paging.events import Log, Op
 from viz_core.paging.manager import BlockManager
-from viz_core.paging.plan import StepPlan, unique_token
+from viz_core.paging.plan import StepPlan, unique_tokens
 from viz_core.paging.request import Request
 
 
@@ -24,8 +24,8 @@ def _rank(request: Request) -> tuple[int, tuple[int, int]]:
 
 
 class Scheduler:
-    """Requests over one block manager, one `step()` at a time; `sample` names the token that a request produces
-    next.
+    """Requests over one block manager, one `step()` at a time; `sample` names the next token of each of the requests
+    that have computed all they have.
     """
 
     def __init__(
@@ -33,7 +33,7 @@ class Scheduler:
         pool: PoolConfig,
         config: SchedulerConfig | None = None,
         log: Log | None = None,
-        sample: Callable[[Request], int] = unique_token,
+        sample: Callable[[Sequence[Request]], Sequence[int]] = unique_tokens,
     ) -> None:
         self.config, self.log, self.sample = config or SchedulerConfig(), log, sample
         self.manager = BlockManager(pool, log)
@@ -53,6 +53,7 @@ class Scheduler:
             raise Problem(
                 "paging_never_fits", name=request.name, tokens=request.length, blocks=blocks, pool=config.usable
             )
+        request.stop = min(request.stop, config.max_model_len)
         request.index = len(self.names) if self.log is None else self.log.name(request.name)
         self.names.add(request.name)
         if self.log is not None:
@@ -165,18 +166,17 @@ class Scheduler:
 
     def update(self, plan: StepPlan) -> list[Request]:
         """After the forward pass: who has computed all it has samples a token; the finished give back their blocks."""
+        # the others have computed a chunk of their prompt or were not scheduled: who has sampled has one to compute
+        ready = [request for request in self.running if request.computed >= request.length]
         finished: list[Request] = []
-        limit, sample, log = self.manager.max_len, self.sample, self.log
-        for request in self.running:
-            length = request.length
-            if request.computed < length:  # a chunk of its prompt, or not scheduled: who has sampled has one to compute
-                continue
-            request.tokens.append(sample(request))
-            request.length = length = length + 1
-            if log is not None:
-                log.add(Op.SAMPLE, request.index, value=length)
-            if length - request.prompt >= request.max_tokens or length >= limit:
+        for request, token in zip(ready, self.sample(ready), strict=True):
+            request.tokens.append(token)
+            request.length = length = request.length + 1
+            if length >= request.stop:
                 finished.append(request)
+        if self.log is not None:
+            for request in ready:
+                self.log.add(Op.SAMPLE, request.index, value=request.length)
         if finished:
             self._finish(finished, plan)
         return finished
