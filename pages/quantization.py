@@ -8,6 +8,7 @@ from viz_core.ui.scenes import (
     quant_groups,
     quant_histogram,
     quant_kv,
+    quant_methods,
     quant_model,
     quant_outliers,
     quant_paged,
@@ -18,5 +19,5 @@ from viz_core.ui.scenes import (
 
 weights = [quant_block, quant_steps, quant_histogram, quant_bits, quant_float]
 formats = [quant_table, quant_groups, quant_model, quant_scoreboard]
-methods = [quant_kv, quant_paged, quant_gptq, quant_outliers, quant_fp8]
+methods = [quant_kv, quant_paged, quant_gptq, quant_methods, quant_outliers, quant_fp8]
 show(__file__, [module.SCENE for module in (*weights, *formats, *methods)])

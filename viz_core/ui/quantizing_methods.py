@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
 import streamlit as st
 
 from viz_core.figures.snapping import Tally, tally
+from viz_core.i18n import Lang
+from viz_core.model.layer_inputs import Matrix
 from viz_core.quantizers.errors import errors
+from viz_core.quantizers.layerwise import by_awq, by_hqq, by_smoothing
 from viz_core.quantizers.registry import symmetric
 from viz_core.quantizers.remedies import Remedy, in_rows, treat
 from viz_core.quantizers.samples import excess_kurtosis
-from viz_core.ui import quantizing
+from viz_core.ui import quantizing, quantizing_model
 from viz_core.ui.quantizing import SHARE
 from viz_core.ui.quantizing_data import Data
 
@@ -24,6 +28,47 @@ class Treatment:
     errors: Tally
     sqnr: tuple[float, float]
     kurtosis: tuple[float, float]
+
+
+@dataclass(frozen=True)
+class Eased:
+    """What a method does to a layer: histograms of what the grid sees and of the output's errors, plain against eased.
+
+    Mean squared errors (plain, eased) of the weights, of outputs on the text it was fitted to and on other text.
+    """
+
+    seen: Tally
+    errors: Tally
+    weight: tuple[float, float]
+    output: tuple[float, float]
+    unseen: tuple[float, float]
+    detail: float
+
+
+@st.cache_data(max_entries=32, show_spinner=False)
+def eased(lang: Lang, number: int, name: Matrix, method: str, bits: int, alpha: float) -> Eased:
+    """One matrix of the bundled model, rounded plainly and by "awq", "smooth" (with this exponent) or "hqq"."""
+    layer = quantizing_model.layer(lang, number, name)
+    if method == "smooth":
+        found = by_smoothing(layer.inputs, layer.weight, bits, alpha)
+    else:
+        found = (by_awq if method == "awq" else by_hqq)(layer.inputs, layer.weight, bits)
+    off = [answer(layer.inputs) - layer.inputs @ layer.weight for answer in found.outputs]
+    new = [answer(layer.unseen) - layer.unseen @ layer.weight for answer in found.outputs]
+    return Eased(
+        tally(*found.seen),
+        tally(off[0], off[1], share=SHARE),
+        _power([w - layer.weight for w in found.weights]),
+        _power(off),
+        _power(new),
+        found.detail,
+    )
+
+
+def _power(errors: list[np.ndarray]) -> tuple[float, float]:
+    """Mean squares of two errors."""
+    first, second = (float(np.mean(error**2, dtype=np.float64)) for error in errors)
+    return first, second
 
 
 @st.cache_data(max_entries=32, show_spinner=False)

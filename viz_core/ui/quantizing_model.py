@@ -10,8 +10,8 @@ import streamlit as st
 from viz_core.i18n import LANGS, Lang
 from viz_core.model.fp8_attention import Compared, compare_fp8
 from viz_core.model.held_out import held_out
+from viz_core.model.layer_inputs import Matrix, layer_inputs
 from viz_core.model.linear import Dense
-from viz_core.model.llama import rms_norm
 from viz_core.model.quantized import Damage, Predictions, damage, predict, quantize_model
 from viz_core.model.tokenizer import Tokenizer
 from viz_core.quantizers.gptq import gptq, nearest
@@ -21,6 +21,9 @@ from viz_core.ui.params import Choice
 
 TEXT = Choice("held_text", LANGS, "en")
 """Which held-out text the bundled model reads."""
+LAYER = Choice("method_layer", ("0", "1", "2", "3"), "0")
+MATRIX = Choice("matrix", ("qkv", "o", "gate_up", "down"), "down")
+"""One matrix of the bundled model; the inputs of the first `down` have an outlier channel."""
 
 
 @st.cache_data(max_entries=4, show_spinner=False)
@@ -108,27 +111,29 @@ def _read(model: str, lang: Lang, place: int, tokenizer: Tokenizer) -> str:
 
 @dataclass(frozen=True)
 class Layer:
-    """A real layer: what went into it (tokens, in) and its weight (in, out)."""
+    """A real layer: its weight (in, out), and what goes into it (tokens, in) on text to fit with and on other text."""
 
     inputs: np.ndarray
+    unseen: np.ndarray
     weight: np.ndarray
 
 
-@st.cache_resource(max_entries=2, show_spinner=False)
-def first_layer(lang: Lang) -> Layer:
-    """The bundled model's first q, k, v projection on the held-out texts."""
+@st.cache_resource(max_entries=4, show_spinner=False)
+def layer(lang: Lang, number: int, name: Matrix) -> Layer:
+    """One matrix of the bundled model, on the held-out texts but the last, and on the last."""
     loaded = cached.model("bundled")
-    block, eps = loaded.llama.blocks[0], loaded.llama.config.eps
-    assert isinstance(block.qkv, Dense)
-    ids = np.concatenate([np.asarray(loaded.encode(text)) for text in held_out(lang)])
-    return Layer(rms_norm(loaded.llama.head.columns(ids), block.norm, eps), block.qkv.w)
+    texts = [loaded.encode(text) for text in held_out(lang)]
+    fit, unseen = (layer_inputs(loaded.llama, number, name, some) for some in (texts[:-1], texts[-1:]))
+    found = getattr(loaded.llama.blocks[number], name)
+    assert isinstance(found, Dense)
+    return Layer(fit, unseen, found.w)
 
 
-@st.cache_data(max_entries=32, show_spinner=False)
-def gptq_weights(lang: Lang, bits: int, group: int | None) -> tuple[np.ndarray, np.ndarray]:
-    """That layer's weight rounded to nearest and by GPTQ."""
-    layer = first_layer(lang)
-    return nearest(layer.weight, bits, group), gptq(layer.weight, layer.inputs, bits, group)
+@st.cache_data(max_entries=16, show_spinner=False)
+def gptq_weights(lang: Lang, number: int, name: Matrix, bits: int, group: int | None) -> tuple[np.ndarray, np.ndarray]:
+    """That matrix rounded to nearest and by GPTQ."""
+    found = layer(lang, number, name)
+    return nearest(found.weight, bits, group), gptq(found.weight, found.inputs, bits, group)
 
 
 @st.cache_resource(max_entries=8, show_spinner=False)

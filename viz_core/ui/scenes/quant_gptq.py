@@ -11,7 +11,7 @@ from viz_core.figures.theme import HUES
 from viz_core.quantizers.gptq import gptq
 from viz_core.ui import quantizing_model
 from viz_core.ui.params import Choice
-from viz_core.ui.quantizing_model import TEXT
+from viz_core.ui.quantizing_model import LAYER, MATRIX, TEXT
 from viz_core.ui.scene import Context, Number, Plate, Question, Scene, View
 
 BITS = Choice("gptq_bits", ("4", "3", "2"), "4")
@@ -24,17 +24,16 @@ def squared(a: np.ndarray, b: np.ndarray) -> float:
 
 
 def build(context: Context) -> View:
-    """The bundled model's first layer, rounded to nearest and by GPTQ."""
+    """One matrix of the bundled model, rounded to nearest and by GPTQ."""
     group = None if context.values["gptq_group"] == "row" else int(context.values["gptq_group"])
-    lang = context.values[TEXT.name]
-    layer = quantizing_model.first_layer(lang)
-    plain, ours = quantizing_model.gptq_weights(lang, int(context.values["gptq_bits"]), group)
-    target = layer.inputs @ layer.weight
+    place = context.values[TEXT.name], int(context.values[LAYER.name]), context.values[MATRIX.name]
+    layer = quantizing_model.layer(*place)
+    plain, ours = quantizing_model.gptq_weights(*place, int(context.values["gptq_bits"]), group)
     weight = [squared(w, layer.weight) for w in (plain, ours)]
-    output = [squared(layer.inputs @ w, target) for w in (plain, ours)]
+    output, unseen = ([squared(x @ w, x @ layer.weight) for w in (plain, ours)] for x in (layer.inputs, layer.unseen))
     names = (context.t("quant.nearest"), "GPTQ")
     rows = [Bar(f"{context.t(f'quant.{what}')} · {name}", value / pair[0], f"{value:.3g}", HUES[k])
-            for what, pair in (("weight_error", weight), ("output_error", output))
+            for what, pair in (("weight_error", weight), ("output_error", output), ("unseen_error", unseen))
             for k, (name, value) in enumerate(zip(names, pair, strict=True))]
     moved = tally(plain - layer.weight, ours - layer.weight)
     return View(
@@ -45,15 +44,19 @@ def build(context: Context) -> View:
         numbers=(
             Number("quant_weight_ratio", f"{weight[1] / weight[0]:.2f}×"),
             Number("quant_output_ratio", f"{output[1] / output[0]:.2f}×"),
+            Number("quant_unseen_ratio", f"{unseen[1] / unseen[0]:.2f}×"),
         ),
         question=Question((context.t("quant.smaller"), context.t("quant.larger")), int(weight[1] > weight[0]),
                           {"ratio": f"{weight[1] / weight[0]:.2f}"}),
         facts={"n": len(layer.inputs), "weight": f"{weight[1] / weight[0]:.2f}",
                "output": f"{output[0] / output[1]:.2f}",
+               "unseen": f"{unseen[0] / unseen[1]:.2f}", "other": len(layer.unseen),
+               "layer": context.values[LAYER.name],
+               "matrix": context.t(f"option.matrix.{context.values[MATRIX.name]}"),
                "inputs": layer.weight.shape[0], "outputs": layer.weight.shape[1]},
-        table={"": list(names), "weight MSE": weight, "output MSE": output},
+        table={"": list(names), "weight MSE": weight, "output MSE": output, "output MSE, unseen text": unseen},
         code=(gptq,),
     )
 
 
-SCENE = Scene("quantization", "gptq", build, params=(BITS, GROUP, TEXT))
+SCENE = Scene("quantization", "gptq", build, params=(LAYER, MATRIX, BITS, GROUP, TEXT))
