@@ -83,8 +83,8 @@ export class Cell {
     if (now.shade) this.g.style.setProperty("--t", `${Math.round((now.shade - 1) / 2.54)}%`);
     const shape = box(w, h, now.hashed);
     if (shape !== this.shape) this.body.setAttribute("d", (this.shape = shape));
+    this.partial(partial ? Math.max(now.part * w, now.part ? 1.5 : 0) : 0, partial);
     this.text(now);
-    this.partial(now, partial ? Math.max(now.part * w, now.part ? 1.5 : 0) : 0, partial);
     if (this.extra("lines", lined, () => node("path", { class: "lines" }))) {
       this.body.after(this.lines);
       this.lines.setAttribute("d", hatch(w, h, Math.max(4, h / 7), now.hashed));
@@ -99,7 +99,7 @@ export class Cell {
 
   // Make room for a reference count under the letter of a small cell.
   raise(up) {
-    for (const text of [this.label, this.on]) text?.setAttribute("y", this.h / 2 - up);
+    this.label?.setAttribute("y", this.h / 2 - up);
   }
 
   // A ring around the cell: where the step looks, what the reader points at, and its like.
@@ -111,14 +111,11 @@ export class Cell {
 
   text(now) {
     const text = now.state === EMPTY || now.state === MASKED || this.size < 17 ? "" : this.short(now.text);
-    if (!this.label && text) this.label = this.letter(this.g, "text");
+    if (!this.label && text) {
+      this.label = node("text", { class: "text", x: this.w / 2, y: this.h / 2 }, this.g);
+      this.label.style.fontSize = `${typeOf(this.size) * this.em}px`;
+    }
     if (this.label && this.label.textContent !== text) this.label.textContent = text;
-  }
-
-  letter(parent, kind) {
-    const made = node("text", { class: kind, x: this.w / 2, y: this.h / 2 }, parent);
-    made.style.fontSize = `${typeOf(this.size) * this.em}px`;
-    return made;
   }
 
   // The text as far as the cell holds it; in a small cell all of it or nothing.
@@ -127,19 +124,16 @@ export class Cell {
     return this.size < 28 && measure(text) > room ? "" : cut(text, room);
   }
 
-  // The filled part lies over the body, with its own letter, and a nested svg cuts both at the fill.
-  partial(now, width, on) {
+  // The filled part lies over the body and under the letter; a nested svg cuts it at the fill.
+  partial(width, on) {
     if (on && !this.part) {
-      this.part = node("svg", { class: "fill", height: this.h, width: 0 }, this.g);
+      this.part = node("svg", { class: "fill", height: this.h, width: 0 });
       this.over = node("path", { class: "over" }, this.part);
-      this.on = this.letter(this.part, "text on");
+      this.body.after(this.part);
     }
     if (!this.part) return;
     this.part.setAttribute("width", on ? width : 0);
-    if (on) {
-      this.over.setAttribute("d", this.shape);
-      this.on.textContent = this.label ? this.label.textContent : "";
-    }
+    if (on) this.over.setAttribute("d", this.shape);
   }
 
   extra(name, on, make) {

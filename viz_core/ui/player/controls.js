@@ -14,7 +14,7 @@ const icon = (name) => `<svg viewBox="0 0 24 24" aria-hidden="true" class="icon 
 const SKELETON = `
 <div class="figure" tabindex="0" role="group"><svg class="drawing"></svg></div>
 <p class="detail" aria-live="polite"></p>
-<div class="bar">
+<div class="foot"><div class="bar">
   <div class="buttons">${["first", "back", "play", "forward", "last"].map((name) =>
     `<button type="button" data-do="${name}">${icon(name)}</button>`).join("")}</div>
   <div class="scrub"><svg class="marks" aria-hidden="true"></svg><input type="range" min="0" step="1"></div>
@@ -25,7 +25,7 @@ const SKELETON = `
   <button type="button" data-do="whole" hidden>${icon("whole")}</button>
   <button type="button" data-do="save">${icon("save")}</button>
 </div>
-<p class="caption"></p>`;
+<p class="caption"></p></div>`;
 
 export function skeleton(root) {
   root.innerHTML = SKELETON;
