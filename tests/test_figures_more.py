@@ -128,6 +128,13 @@ def test_each_owner_has_its_own_tone() -> None:
         assert tone == (light.fill(HUES[owner - 1]) if owner else light.sequential[0])
 
 
+def test_what_several_own_is_grey_and_named() -> None:
+    figure = occupancy(Look(), np.array([[0, 1], [0, 3]]), ["A", "B"], shared="shared")
+    made = spec(figure)["data"][0]
+    assert made["colorscale"][-1][1] == theme("light").muted and made["zmax"] == 3.5
+    assert "3 = shared" in made["hovertemplate"]
+
+
 def test_a_long_run_is_thinned_and_says_so() -> None:
     owners = np.random.default_rng(0).integers(0, 30, (5000, 512))
     figure = occupancy(Look(), owners, [f"r{i}" for i in range(30)])

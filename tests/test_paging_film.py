@@ -92,6 +92,44 @@ def test_owners_follow_the_tables() -> None:
     assert list(owners(recording)[-1]) == [1, 1, 0, 0, 1, 3, 4, 4, 0]
 
 
+def test_a_block_of_several_is_nobody_s_own() -> None:
+    recording = run(PRESETS["shared_prompt"])
+    rows, shared = owners(recording), len(requests_of(recording.log)) + 1
+    for row, state in zip(rows, replay(recording.config, recording.log), strict=True):
+        assert [owner == shared for owner in row] == [count > 1 for count in list(state.ref)[1:]]
+    assert (rows == shared).any()
+
+
+def test_a_hybrid_model_has_a_table_a_group() -> None:
+    recording = run(Scenario(12, 4, windows=(0, 6), script=PRESETS["window"].script))
+    trace = film([("it", recording)], "")
+    full, window = trace.lanes[:2]
+    assert [getattr(lane.label, "key", "") for lane in (full, window)] == [
+        "paging.lane.tables_full", "paging.lane.tables_window",
+    ]  # fmt: skip
+    for step, state in enumerate(replay(recording.config, recording.log)):
+        texts = [trace.texts[v] for v in trace.planes["text"].at(step, trace.cells)]
+        for group, lane in enumerate((full, window)):
+            for row, name in enumerate(lane.row_names):
+                table = state.tables[name][group] if name in state.tables else ()
+                first = lane.first + row * lane.columns
+                assert texts[first : first + len(table)] == [f"P{block - 1}" if block else "" for block in table]
+    assert any(block == 0 for block in state.tables["B"][1]) or state.computed["B"] < 10
+
+
+def test_a_table_entry_names_only_tokens_that_are_there() -> None:
+    for name in PRESETS:
+        recording = run(PRESETS[name])
+        trace = film([("", recording)], "")
+        details = trace.planes["detail"]
+        tables = trace.lanes[0]
+        for step, state in enumerate(replay(recording.config, recording.log)):
+            for at in details.at(step, trace.cells)[tables.first : tables.first + tables.count]:
+                told = trace.details[int(at) - 1].params if at else {}
+                if "last" in told:
+                    assert told["last"] < state.computed[str(told["request"])]
+
+
 def captured(n: int, window: int | None = None) -> Capture:
     """q, k and v of two layers, 4 query heads on 2 KV heads."""
     rng, capture = np.random.default_rng(n), Capture()

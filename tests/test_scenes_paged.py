@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import numpy as np
 import pytest
@@ -12,13 +13,17 @@ from tests.scenes import context
 from tests.source import ROOT
 from viz_core.figures.layout import Look
 from viz_core.i18n import Problem
+from viz_core.paging.contiguous import jobs_of, simulate
 from viz_core.paging.film import film
 from viz_core.paging.metrics import measure
 from viz_core.paging.policies import POLICIES
 from viz_core.paging.presets import PRESETS, SOURCE, under
 from viz_core.paging.run import run
+from viz_core.paging.scenario import Act, Prompt, Scenario
 from viz_core.paging.scenario_file import from_json, to_json
 from viz_core.trace import Text
+from viz_core.ui.scenes import pa_presets
+from viz_core.ui.scenes.pa_contiguous import shares_of
 from viz_core.ui.scenes.pa_counts import counted
 from viz_core.ui.scenes.pa_knobs import knobs, spread
 from viz_core.ui.scenes.pa_own import SCENE, TEXT
@@ -161,6 +166,25 @@ def test_a_policy_without_a_cache_asks_to_switch_it_off(policy: str) -> None:
     assert SCENE.build(context(SCENE, "en", scenario=PARTS["caching"].write(text, False))).trace
 
 
+@pytest.mark.parametrize("policy", POLICIES)
+@pytest.mark.parametrize("preset", pa_presets.PRESET.options)
+def test_every_preset_shows_its_point_under_every_policy(preset: str, policy: str) -> None:
+    """Where the chosen policy cannot, the preset's own runs and the reader is told."""
+    scene = pa_presets.SCENE
+    view = scene.build(context(scene, "en", preset=preset, policy=policy))
+    own = pa_presets.scenario(preset, policy, 0).policy == policy
+    assert view.trace is not None and (view.notice is None) == own == pa_presets.able(preset, policy)
+    if preset in ("shared_prompt", "multi_turn", "same_step"):
+        assert any(number.key == "hit_rate" for number in view.numbers)
+
+
+@pytest.mark.parametrize("text", ["{", '{"blocks" 3}', "[" * 100_000, "9" * 5000, "{'a': 1}"])
+def test_a_slip_in_the_json_is_told_in_the_reader_s_language(text: str) -> None:
+    with pytest.raises(Problem) as caught:
+        from_json(text)
+    assert set(re.findall("[A-Za-z]+", caught.value.text("zh"))) == {"JSON"}
+
+
 def test_odd_types_in_the_text_rest_the_control() -> None:
     text = json.dumps({"blocks": "9", "block_size": True, "policy": 3, "caching": "yes", "watermark": "much"})
     assert all(PARTS[name].read(text) is None for name in ("blocks", "block_size", "policy", "caching", "watermark"))
@@ -194,3 +218,27 @@ def test_knobs_write_the_text_on_the_page() -> None:
     at.selectbox(key=f"{scope}.start_from").set_value("source").run()
     assert not at.warning and at.number_input(key=f"{scope}.max_num_seqs").disabled
     assert from_json(at.text_area(key=f"{SCENE.table}.scenario").value) == SOURCE
+
+
+def test_the_same_requests_stand_beside_a_run() -> None:
+    """Contiguous runs hold the same tokens at the same steps while none waits; paging has no external waste."""
+    source = run(SOURCE)
+    jobs = jobs_of(source)
+    assert [(job.at, job.prompt, job.output, job.stay) for job in jobs] == [
+        (0, 7, 4, 4), (1, 5, 1, 4), (5, 4, 1, 2), (7, 6, 1, 0),
+    ]  # fmt: skip
+    for name in ("fragmentation", "thrash"):
+        recording = run(PRESETS[name])
+        shares = shares_of(recording, measure(recording))
+        assert shares is not None and shares["paged"]["external"] == 0 < shares["oracle"]["external"]
+        assert shares["oracle"]["internal"] <= shares["pow2"]["internal"] <= shares["max"]["internal"]
+    alone = run(PRESETS["lru"])
+    waste = simulate(jobs_of(alone), 32, "oracle", 32)
+    assert list(waste.tokens) == list(measure(alone).waste.tokens), "requests of which no two live at once"
+
+
+def test_a_request_longer_than_the_pool_has_no_bars() -> None:
+    long = Scenario(4, 4, windows=(6,), script=(Act("add", "A", Prompt((("A", 9),))), Act("decode", "A", count=20)))
+    recording = run(long)
+    assert shares_of(recording, measure(recording)) is None
+    assert SCENE.build(context(SCENE, "en", scenario=to_json(long))).plates

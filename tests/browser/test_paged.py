@@ -24,6 +24,38 @@ def cells(page: Page) -> Locator:
     return page.locator("[data-cell] .body")
 
 
+def test_a_slip_is_told_under_the_text(visit: Visit) -> None:
+    page = visit(APP, "paged_attention?lang=zh&scene=own&scenario={")
+    told, text = page.get_by_text("不是有效的 JSON"), page.locator("textarea[aria-label='场景（JSON）']")
+    told.wait_for(timeout=30_000)
+    above, below = text.bounding_box(), told.bounding_box()
+    assert above and below and 0 < below["y"] - above["y"] - above["height"] < 80
+
+
+@pytest.mark.parametrize("lang", ["zh", "en"])
+def test_on_a_phone_the_opening_scene_has_its_bar_and_sentence_in_sight(visit: Visit, lang: str) -> None:
+    page = visit(APP, f"paged_attention?lang={lang}", width=390, height=844)
+    cells(page)
+    page.wait_for_timeout(1000)
+    root = page.locator(".infersight-player")
+    bar, queue = root.locator(".bar").bounding_box(), root.locator(".lane").last.bounding_box()
+    assert bar and queue and queue["y"] + queue["height"] <= bar["y"] + 2, "no lane is hidden"
+    for part in ("Play" if lang == "en" else "播放",):
+        assert root.get_by_role("button", name=part).bounding_box()["y"] < 844  # type: ignore[index]
+    caption = root.locator(".caption").bounding_box()
+    assert caption and caption["y"] + caption["height"] <= 844
+
+
+def test_a_partly_filled_cell_has_one_whole_letter(visit: Visit) -> None:
+    page = visit(APP, "paged_attention?lang=en")
+    cells(page)
+    parts = page.locator("[data-cell].part")
+    assert parts.count() > 0
+    for i in range(parts.count()):
+        assert parts.nth(i).locator("text.text").count() == 1
+        assert parts.nth(i).locator("svg text").count() == 0, "not cut at the fill"
+
+
 def test_a_scenario_goes_in_and_its_log_is_played_again(visit: Visit, tmp_path: Path) -> None:
     page = visit(APP, "paged_attention?lang=en&scene=own")
     cells(page)

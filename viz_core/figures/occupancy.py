@@ -26,13 +26,23 @@ LETTERED: Final = 14  # px a block's row needs to carry letters
 
 
 def occupancy(
-    look: Look, owners: NDArray[np.integer], names: Sequence[str], cursor: int | None = None, height: float = 320
+    look: Look,
+    owners: NDArray[np.integer],
+    names: Sequence[str],
+    cursor: int | None = None,
+    height: float = 320,
+    shared: str = "",
 ) -> go.Figure:
     """owners (steps, blocks): 0 free, k owned by names[k - 1]; `cursor` marks one step.
 
+    With a word for `shared`, len(names) + 1 stands for several owners: grey, and the word in place of a name.
     Raises Problem for an owner without a name or more than 250 owners.
     """
     steps, blocks = owners.shape
+    tones = [look.theme.fill(HUES[k % len(HUES)]) for k in range(len(names))]
+    letters = [look.theme.letter(HUES[k % len(HUES)]) for k in range(len(names))]
+    if shared:
+        names, tones, letters = [*names, shared], [*tones, look.theme.muted], [*letters, look.theme.paper]
     if len(names) > 250 or (owners.size and (owners.min() < 0 or owners.max() > len(names))):
         raise Problem("figure_owners", names=len(names), most=250)
     every = max(1, math.ceil(owners.size / CELLS))
@@ -42,7 +52,7 @@ def occupancy(
     rule = {"type": "line", "yref": "paper", "y0": 0, "y1": 1, "x0": cursor, "x1": cursor}
     return frame(
         look,
-        [_cells(look, shown, every, names), *_letters(look, shown, every, names, row)],
+        [_cells(look, shown, every, tones, shared), *_letters(look, shown, every, names, letters, row)],
         t("figure.alt_occupancy", look.lang, blocks=blocks, steps=steps, used=_used(owners)),
         look.px(height),
         xaxis=axis(look, title, range=[-0.5, max(steps, 1) - 0.5], nticks=8),
@@ -57,9 +67,11 @@ def _used(owners: NDArray[np.integer]) -> str:
     return f"{100 * float((owners > 0).mean()):.0f} %" if owners.size else "0 %"
 
 
-def _cells(look: Look, shown: NDArray[np.uint8], every: int, names: Sequence[str]) -> Parts:
-    count = len(names)
-    tones = [look.theme.sequential[0], *(look.theme.fill(HUES[k % len(HUES)]) for k in range(count))]
+def _cells(look: Look, shown: NDArray[np.uint8], every: int, tones: Sequence[str], shared: str) -> Parts:
+    count = len(tones)
+    tones = [look.theme.sequential[0], *tones]
+    hover = {"block": "%{y}", "step": "%{x}", "owner": "%{z}"}
+    key = "figure.block_hover_shared" if shared else "figure.block_hover"
     steps = [(k + side) / (count + 1) for k in range(count + 1) for side in (0, 1)]
     return {
         "type": "heatmap",
@@ -71,12 +83,13 @@ def _cells(look: Look, shown: NDArray[np.uint8], every: int, names: Sequence[str
         "colorscale": [[at, tones[i // 2]] for i, at in enumerate(steps)],
         "showscale": False,
         "ygap": 1 if shown.shape[0] <= 64 else 0,
-        "hovertemplate": t("figure.block_hover", look.lang, block="%{y}", step="%{x}", owner="%{z}")
-        + "<extra></extra>",
+        "hovertemplate": t(key, look.lang, **hover, **({"shared": count} if shared else {})) + "<extra></extra>",
     }
 
 
-def _letters(look: Look, shown: NDArray[np.uint8], every: int, names: Sequence[str], row: float) -> list[Parts]:
+def _letters(
+    look: Look, shown: NDArray[np.uint8], every: int, names: Sequence[str], letters: Sequence[str], row: float
+) -> list[Parts]:
     """An owner's name at the start of each of its runs that is long enough, where rows are high enough."""
     if row < look.px(LETTERED) or not shown.size:
         return []
@@ -95,7 +108,7 @@ def _letters(look: Look, shown: NDArray[np.uint8], every: int, names: Sequence[s
             "x": [step + shift for step, _, owner in spots if owner == k],
             "y": [block for _, block, owner in spots if owner == k],
             "text": [plot_text(names[k - 1])] * sum(owner == k for *_, owner in spots),
-            "textfont": look.text(12, look.theme.letter(HUES[(k - 1) % len(HUES)])),
+            "textfont": look.text(12, letters[k - 1]),
             "hoverinfo": "skip",
         }
         for k in sorted({owner for *_, owner in spots})

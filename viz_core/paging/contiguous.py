@@ -14,17 +14,22 @@ from dataclasses import dataclass
 import numpy as np
 
 from viz_core.i18n import Problem
-from viz_core.paging.metrics import Waste
+from viz_core.paging.events import Op
+from viz_core.paging.metrics import Waste, final_lengths
+from viz_core.paging.run import Recording
 from viz_core.paging.scenario import MOST_STEPS
 
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """A request as a contiguous allocator sees it: arrival step, prompt and output tokens."""
+    """A request as a contiguous allocator sees it: arrival step, prompt and output tokens, and for how many steps it
+    keeps its memory once all are there.
+    """
 
     at: int
     prompt: int
     output: int
+    stay: int = 0
 
 
 Reserve = Callable[[Job, int], int]
@@ -41,6 +46,23 @@ class _Held:
     size: int
     tokens: int
     final: int
+    stay: int
+
+
+def jobs_of(recording: Recording) -> list[Job]:
+    """The requests of a paged run, each with the tokens it had there; those of a script stay until they finish."""
+    log, most, ends = recording.log, final_lengths(recording.log), dict[str, int]()
+    for event in log:
+        if event.op == Op.FINISH:
+            ends[event.request] = event.step
+    jobs = []
+    for event in log:
+        if event.op == Op.ARRIVE:
+            prompt, at = max(1, event.value), event.step
+            output = max(1, most[event.request] - prompt + recording.scripted)  # a script computes the last token too
+            left = ends.get(event.request, log.num_steps) - at - output
+            jobs.append(Job(at, prompt, output, max(0, left) * recording.scripted))
+    return jobs
 
 
 def first_fit(held: Sequence[_Held], slots: int, size: int) -> int:
@@ -68,9 +90,12 @@ def simulate(jobs: Sequence[Job], slots: int, rule: str, longest: int) -> Waste:
         _admit(waiting, held, slots, rule, longest)
         rows.append(_use(held, slots, bool(waiting)))
         waits.append(bool(waiting))
-        held = [run for run in held if run.tokens < run.final]
+        held = [run for run in held if run.tokens < run.final or run.stay]
         for run in held:
-            run.tokens += 1
+            if run.tokens < run.final:
+                run.tokens += 1
+            else:
+                run.stay -= 1
         if len(rows) > MOST_STEPS:
             raise Problem("paging_too_long", steps=MOST_STEPS)
     tokens, reserved, internal, external, idle = np.array(rows, np.int64).reshape(-1, 5).T
@@ -85,7 +110,7 @@ def _admit(waiting: deque[Job], held: list[_Held], slots: int, rule: str, longes
         start = first_fit(held, slots, size)
         if start < 0:
             return
-        held.append(_Held(start, size, job.prompt, job.prompt + job.output - 1))
+        held.append(_Held(start, size, job.prompt, job.prompt + job.output - 1, job.stay))
         held.sort(key=lambda run: run.start)
         waiting.popleft()
 

@@ -60,7 +60,9 @@ def film(runs: Sequence[tuple[Label, Recording]], title: Label) -> Trace:
 
 
 def owners(recording: Recording) -> np.ndarray:
-    """Who holds each usable block after each step: (steps, blocks) of 0 free, k the k-th request to arrive."""
+    """Who holds each usable block after each step: (steps, blocks) of 0 free, k the k-th request to arrive, and one
+    more than there are requests where several hold it.
+    """
     numbers = {name: i for i, name in enumerate(requests_of(recording.log), 1)}
     null = int(recording.config.rules.null_block)
     return np.array(list(_owner_rows(recording, numbers)), np.int64).reshape(-1, recording.config.num_blocks)[:, null:]
@@ -72,4 +74,5 @@ def _owner_rows(recording: Recording, numbers: dict[str, int]) -> Iterator[np.nd
         for name, tables in state.tables.items():
             for table in tables:
                 row[np.frombuffer(table, np.int32)] = numbers[name]
+        row[np.frombuffer(state.ref, np.int32) > 1] = len(numbers) + 1
         yield row

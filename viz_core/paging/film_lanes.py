@@ -19,6 +19,7 @@ MOST_COLUMNS = 64
 MOST_QUEUED = 64  # places of the free queue that are drawn, from its head
 MANY_STEPS = 2000  # a longer run draws fewer of them: each step that takes or frees a block moves them all
 QUEUE_HEAD = 16
+Table = tuple[str, int]  # request, group of layers
 POOL_PLANES = ("state", "hue", "fill", "ref", "hashed")
 
 
@@ -49,7 +50,10 @@ class RunLanes:
         self.holders = Holders(recording.config.num_blocks)
         self.owner = [0] * recording.config.num_blocks  # hue of whoever held a block last
         self.looks = [(int(State.FREE), 0, 0, 0, 0)] * recording.config.num_blocks  # what the pool shows
-        self.tables = self._declare_tables(Text("paging.lane.tables", {"name": name}), widths, grid)
+        self.tables: dict[Table, range] = {}
+        for group in range(len(recording.config.windows)):
+            cells = self._declare_tables(self._table_name(name, group), widths, grid)
+            self.tables |= {(request, group): run for request, run in cells.items()}
         ids = [f"P{i}" for i in range(self.usable)]
         keys = list(range(1, self.usable + 1))
         self.pool = builder.lane(
@@ -60,7 +64,15 @@ class RunLanes:
         self.waiting = [(-2, False)] * len(self.queue)  # what each place of the queue shows
         self.marked: set[int] = set()  # blocks shown as written in this step
         self.before: set[int] = set()  # and in the one before
-        self.drawn: dict[str, set[int]] = {}  # blocks shown in each table
+        self.drawn: dict[Table, set[int]] = {}  # blocks shown in each table
+
+    def _table_name(self, name: Label, group: int) -> Text:
+        """What a group's tables are called; only a hybrid model has several."""
+        windows = self.recording.config.windows
+        if len(windows) == 1:
+            return Text("paging.lane.tables", {"name": name})
+        kind = "tables_window" if windows[group] else "tables_full"
+        return Text(f"paging.lane.{kind}", {"name": name, "window": windows[group]})
 
     def _declare_tables(self, name: Label, widths: dict[str, int], grid: bool) -> dict[str, range]:
         """The cells of each request's table; none where there are too many to read."""
@@ -95,13 +107,10 @@ class RunLanes:
         self.holders.follow(events)
         self._show_pool(state, changed - {NULL} if self.null else changed)
         self._show_queue(state)
-        touched = {event.request for event in events} | {name for name in self.tables if self._shows_marked(name)}
-        for request in touched & self.tables.keys():
-            self._show_table(state, request)
-
-    def _shows_marked(self, request: str) -> bool:
-        """Whether a table was drawn with a block marked as written, a step ago or now."""
-        return bool(self.drawn.get(request, set()) & (self.marked | self.before))
+        named, lit = {event.request for event in events}, self.marked | self.before
+        for table in self.tables:
+            if table[0] in named or self.drawn.get(table, set()) & lit:
+                self._show_table(state, table)
 
     def _written(self, state: PoolState, events: Sequence[Event]) -> set[int]:
         """Blocks that received K/V in these events: taken, copied to, or the last of who computed."""
@@ -111,7 +120,7 @@ class RunLanes:
             if event.op == Op.COMPUTE and event.request in state.tables:
                 at = (event.value - 1) // self.size
                 written |= {table[at] for table in state.tables[event.request] if at < len(table)}
-        return written
+        return written - {NULL} if self.null else written
 
     def _show_pool(self, state: PoolState, blocks: Iterable[int]) -> None:
         for block in blocks:
@@ -146,10 +155,11 @@ class RunLanes:
             put("key", cell, block - self.null + 1 if block >= 0 else 0)
             self.builder.write(cell, self.label(block) if block >= 0 else "")
 
-    def _show_table(self, state: PoolState, request: str) -> None:
-        table = state.tables[request][0] if request in state.tables else array("i")
-        self.drawn[request] = set(table)
-        for at, cell in enumerate(self.tables[request]):
+    def _show_table(self, state: PoolState, which: Table) -> None:
+        request, group = which
+        table = state.tables[request][group] if request in state.tables else array("i")
+        self.drawn[which] = set(table)
+        for at, cell in enumerate(self.tables[which]):
             block = table[at] if at < len(table) else -1
             fill = min(self.size, max(0, state.computed.get(request, 0) - at * self.size))
             self._show_entry(cell, request, at, block, fill)
@@ -167,8 +177,10 @@ class RunLanes:
         put("detail", cell, 0)
         self.builder.write(cell, self.label(block) if shown else "")
         if shown:
-            first = at * self.size
-            self.builder.tell(
-                cell, "paging.entry", request=request, logical=at, physical=self.label(block),
-                first=first, last=first + self.size - 1, fill=fill, size=self.size,
-            )  # fmt: skip
+            where = {"request": request, "logical": at, "physical": self.label(block)}
+            if fill:
+                first = at * self.size
+                tokens = {"first": first, "last": first + fill - 1, "fill": fill, "size": self.size}
+                self.builder.tell(cell, "paging.entry", **where, **tokens)
+            else:
+                self.builder.tell(cell, "paging.entry_empty", **where)

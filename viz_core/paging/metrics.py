@@ -34,12 +34,12 @@ class Waste:
     idle: Counts
     waiting: NDArray[np.bool_]
 
-    def shares(self) -> dict[str, float]:
-        """Mean share of each use (0..1, summing to 1) over the steps in which a request waits; over all when none
-        does.
+    def shares(self, *, all_steps: bool = False) -> dict[str, float]:
+        """Mean share of each use (0..1, summing to 1) over the steps in which a request waits; over all of them when
+        none does, or where that is asked for.
         """
         parts = {name: getattr(self, name) for name in ("tokens", "reserved", "internal", "external", "idle")}
-        when = self.waiting if self.waiting.any() else np.ones_like(self.waiting)
+        when = self.waiting if self.waiting.any() and not all_steps else np.ones_like(self.waiting)
         total = float(sum(part[when].sum() for part in parts.values()))
         return {name: float(part[when].sum()) / total for name, part in parts.items()}
 

@@ -76,8 +76,10 @@ def from_json(text: str, workbench: Sequence[int] = ()) -> Scenario:
         raise Problem("paging_scenario_long", most=MOST_CHARACTERS)
     try:
         data = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise Problem("paging_scenario_json", reason=str(error)[:80]) from error
+    except json.JSONDecodeError as error:
+        raise Problem("paging_scenario_json", line=error.lineno, column=error.colno) from error
+    except (ValueError, RecursionError) as error:  # a number of thousands of digits, or brackets without end
+        raise Problem("paging_scenario_json", line=1, column=1) from error
     return _scenario(_filled(data, workbench)).check()
 
 

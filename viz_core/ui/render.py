@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 import streamlit as st
@@ -18,6 +18,12 @@ from viz_core.ui import controls, exports, link, style, watch
 from viz_core.ui.player import player
 from viz_core.ui.scene import Bench, Context, Number, Plate, Question, Scene, View
 
+if TYPE_CHECKING:
+    from streamlit.delta_generator import DeltaGenerator
+
+
+BESIDE = 2  # plates in a row where they stand side by side
+
 
 @st.fragment
 def body(scene: Scene, lang: Lang, bench: Bench) -> None:
@@ -25,9 +31,10 @@ def body(scene: Scene, lang: Lang, bench: Bench) -> None:
     above, numbers, proofs = st.container(), st.container(), st.container(key="proofs", gap="small")
     params = controls.fixed(scene.params, bench)
     values = controls.draw_all(params, lang, scene.table, scene.parts)
+    fault = st.container() if scene.parts else above  # what is wrong with a text stands under the text
     context = Context(_look(lang), bench, values)
     with above:
-        view = _built(scene, context)
+        view = _built(scene, context, fault)
         if view is None:
             return
         _picture(scene, view, context)
@@ -45,14 +52,14 @@ def _look(lang: Lang) -> Look:
     return Look(theme(watch.mode()), lang, 360 if watch.narrow() else 1100, 1.5 if style.presenting() else 1.0)
 
 
-def _built(scene: Scene, context: Context) -> View | None:
-    """The scene's view; with bad values the sentence that says so and the last view that worked."""
+def _built(scene: Scene, context: Context, fault: DeltaGenerator) -> View | None:
+    """The scene's view; with bad values the last view that worked, and in `fault` the sentence that says so."""
     memory = f"good.{scene.table}"
     try:
         with st.spinner(context.t("shell.computing"), show_time=True):
             view = scene.build(context)
     except Problem as problem:
-        st.warning(problem.text(context.lang), icon=":material/error:")
+        fault.warning(problem.text(context.lang), icon=":material/error:")
         good = st.session_state.get(memory)
         return None if good is None else _again(scene, context, good)
     st.session_state[memory] = (context.bench, context.values)
@@ -78,7 +85,8 @@ def _picture(scene: Scene, view: View, context: Context) -> None:
         player(view.trace, lang=context.lang, key=f"player.{scene.table}", start=link.step(view.start),
                on_step=link.put_step)
     wide = view.beside and not context.look.phone
-    places = st.columns(len(view.plates), gap="medium") if wide else [st.container() for _ in view.plates]
+    places = [place for start in range(0, len(view.plates), BESIDE if wide else 1)
+              for place in st.columns(min(BESIDE if wide else 1, len(view.plates) - start), gap="medium")]
     for i, (plate, place) in enumerate(zip(view.plates, places, strict=True)):
         with place:
             _plate(scene, plate, i, context)

@@ -18,24 +18,34 @@ POLICY = Choice("policy", (OWN, *POLICIES), OWN)
 MORE = Whole("more_blocks", -4, 16, 0)
 
 
-def scenario(preset: str, policy: str, more: int) -> Scenario:
-    """The preset with the reader's changes; a policy without a prefix cache runs without one."""
+def able(preset: str, policy: str) -> bool:
+    """Whether a policy can do what a preset shows: find prefixes, fork, or give blocks back that left a window."""
     chosen = PRESETS[preset]
-    if policy != OWN:
-        chosen = under(chosen, policy, chosen.caching and POLICIES[policy].caches)
+    if policy == OWN:
+        return True
+    rules, forks = POLICIES[policy], any(act.op == "fork" for act in chosen.script)
+    windows = chosen.windows != (0,)
+    return (rules.caches or not chosen.caching) and (rules.forks or not forks) and (rules.null_block or not windows)
+
+
+def scenario(preset: str, policy: str, more: int) -> Scenario:
+    """The preset with the reader's changes; under its own policy where the chosen one cannot do what it shows."""
+    chosen = PRESETS[preset]
+    if policy != OWN and able(preset, policy):
+        chosen = under(chosen, policy, chosen.caching)
     return replace(chosen, blocks=max(1, chosen.blocks + more))
 
 
 def build(context: Context) -> View:
     """The chosen preset."""
-    values = context.values
+    preset, policy = context.values["preset"], context.values["policy"]
     view = shown(
-        context,
-        scenario(values["preset"], values["policy"], values["more_blocks"]),
-        Text(f"option.preset.{values['preset']}"),
-        values["preset"],
+        context, scenario(preset, policy, context.values["more_blocks"]), Text(f"option.preset.{preset}"), preset
     )
-    return replace(view, facts={**view.facts, "what": context.t(f"paging.preset.{values['preset']}")})
+    names = {"policy": policy, "own": PRESETS[preset].policy}
+    said = {name: context.t(f"option.policy.{code}") for name, code in names.items()}
+    notice = None if able(preset, policy) else context.t("paging.unable", **said)
+    return replace(view, notice=notice, facts={**view.facts, "what": context.t(f"paging.preset.{preset}")})
 
 
 SCENE = Scene("paged_attention", "presets", build, params=(PRESET, POLICY, MORE))

@@ -25,6 +25,7 @@ from viz_core.proofs.paging import no_block_is_lost
 from viz_core.trace import Label
 from viz_core.ui.hosted import limits
 from viz_core.ui.scene import Context, Download, Number, Plate, View
+from viz_core.ui.scenes.pa_contiguous import external, plate, row, shares_of
 from viz_core.ui.scenes.pa_counts import counted, sentence
 
 MOST_NAMED = 250
@@ -50,12 +51,14 @@ def recorded(context: Context, recording: Recording, title: Label, name: str) ->
     config, log = recording.config, recording.log
     not_too_long(log.num_steps)
     metrics, policy = measure(recording), context.t(f"option.policy.{config.policy}")
+    shares = shares_of(recording, metrics)
+    beside = () if shares is None else (plate(context, [row(context, r, "simulated", s) for r, s in shares.items()]),)
     return View(
         trace=counted(film([(policy, recording)], title), [(policy, metrics)], maps=not context.look.phone),
         start=log.num_steps - 1 if recording.scripted else int(metrics.blocks.argmax()),
-        plates=plates(context, recording, metrics),
+        plates=(*plates(context, recording, metrics), *beside),
         beside=True,
-        numbers=numbers(metrics),
+        numbers=(*numbers(metrics), *(() if shares is None else (external(shares),))),
         proofs=(no_block_is_lost(recording),),
         facts={
             "policy": policy,
@@ -76,7 +79,7 @@ def plates(context: Context, recording: Recording, metrics: Metrics) -> tuple[Pl
     use = Plate(use_of_slots(look, metrics.waste))
     if len(names) > MOST_NAMED:
         return (use,)
-    return use, Plate(occupancy(look, owners(recording), names, height=HEIGHT))
+    return use, Plate(occupancy(look, owners(recording), names, height=HEIGHT, shared=context.t("paging.shared")))
 
 
 def use_of_slots(look: Look, waste: Waste) -> go.Figure:

@@ -3,22 +3,15 @@
 from __future__ import annotations
 
 from viz_core import units
-from viz_core.figures.bars import Stack, stacks
-from viz_core.figures.scales import Scale
-from viz_core.paging.workloads import MEANS, PARTS, QUOTED, SLOTS, Shares
+from viz_core.paging.workloads import MEANS, PARTS, QUOTED, SLOTS
 from viz_core.ui import cached
 from viz_core.ui.params import Choice, Whole
-from viz_core.ui.scene import Context, Number, Plate, Scene, View
+from viz_core.ui.scene import Context, Number, Scene, View
+from viz_core.ui.scenes.pa_contiguous import external, plate, row
 
 WORK = Choice("work", tuple(MEANS), "sharegpt")
 COUNT = Whole("requests", 40, 160, 100, 20)
 SIZE = Whole("block_size", 1, 128, 16)
-
-
-def row(context: Context, rule: str, source: str, shares: Shares) -> Stack:
-    """One bar of shares in per cent."""
-    parts = [round(100 * shares.get(part, 0.0), 1) for part in PARTS]
-    return Stack(f"{context.t(f'paging.rule.{rule}')} · {context.t(f'paging.{source}')}", tuple(parts))
 
 
 def build(context: Context) -> View:
@@ -30,14 +23,15 @@ def build(context: Context) -> View:
         rows.append(row(context, rule, "simulated", shares))
         if values["work"] == "sharegpt":
             rows.append(row(context, rule, "quoted", {part: share / 100 for part, share in QUOTED[rule].items()}))
-    names = [context.t(f"paging.part.{part}") for part in PARTS]
-    figure = stacks(context.look, rows, names, Scale(context.t("paging.share_axis"), range=(0, 101)))
     return View(
-        plates=(Plate(figure),),
-        numbers=tuple(
-            Number("holds_tokens", units.percent(shares["tokens"], 1), {"rule": context.t(f"paging.rule.{rule}")})
-            for rule, shares in ours.items()
-            if rule in ("max", "paged")
+        plates=(plate(context, rows),),
+        numbers=(
+            *(
+                Number("holds_tokens", units.percent(shares["tokens"], 1), {"rule": context.t(f"paging.rule.{rule}")})
+                for rule, shares in ours.items()
+                if rule in ("max", "paged")
+            ),
+            external(ours),
         ),
         facts={
             "slots": units.count(SLOTS),
