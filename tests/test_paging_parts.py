@@ -27,7 +27,7 @@ def test_the_free_queue_is_a_list_that_blocks_can_leave_anywhere(steps: list[tup
             out.append(want.pop(0))
         elif what == "remove" and want:
             out.append(want.pop(number % len(want)))
-            queue.remove(out[-1])
+            queue.remove(out[-1:])
         elif what in ("back", "front"):
             count = number % (len(out) + 1)
             blocks, out = out[:count], out[count:]

@@ -8,7 +8,7 @@ where an op has one.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import IntEnum
 
@@ -76,6 +76,11 @@ class Log:
         self.request.append(request)
         self.block.append(block)
         self.value.append(value)
+
+    def add_blocks(self, op: Op, request: int, blocks: Iterable[int], value: int = 0) -> None:
+        """One event for each of `blocks`, in this order."""
+        for block in blocks:
+            self.add(op, request, block, value)
 
     def __getitem__(self, at: int) -> Event:
         return self._all()[at]

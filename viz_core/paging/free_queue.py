@@ -42,24 +42,21 @@ class FreeQueue:
 
     def _pop_over_gaps(self, entries: list[int], count: int) -> list[int]:
         """Of `entries`, which are taken already, the live ones, and as many further ones as it takes."""
-        taken: list[int] = []
+        taken, gaps = list[int](), self.gaps
         while True:
             for block in entries:
-                if block in self.gaps:
-                    self._pass(block)
-                else:
+                left = gaps.get(block)
+                if left is None:
                     taken.append(block)
+                elif left == 1:
+                    del gaps[block]
+                else:
+                    gaps[block] = left - 1
             missing = count - len(taken)
             if not missing:
                 return taken
             entries = self.line[self.head : self.head + missing].tolist()
             self.head += missing
-
-    def _pass(self, block: int) -> None:
-        """The head has come to a gap that `block` left."""
-        self.gaps[block] -= 1
-        if not self.gaps[block]:
-            del self.gaps[block]
 
     def pop_one(self) -> int:
         """The first block, taken off the head."""
@@ -71,34 +68,37 @@ class FreeQueue:
         self.length -= 1
         return block
 
-    def remove(self, block: int) -> None:
-        """Take `block` out of the middle: a prefix hit revives it."""
-        self.gaps[block] = self.gaps.get(block, 0) + 1
-        self.length -= 1
+    def remove(self, blocks: Sequence[int]) -> None:
+        """Take `blocks`, each named once, out of the middle: a prefix hit revives them."""
+        gaps = self.gaps
+        for block in blocks:
+            gaps[block] = gaps[block] + 1 if block in gaps else 1
+        self.length -= len(blocks)
 
     def push_back(self, blocks: Sequence[int]) -> None:
         """Append `blocks` at the tail, in this order."""
         self.line += array("i", blocks)
         self.length += len(blocks)
         if len(self.line) > self.most:
-            self._sweep()
+            self._sweep(len(self.line) - self.head > self.length + self.size // 2)
 
     def push_front(self, blocks: Sequence[int]) -> None:
         """Put `blocks` before the head as a group: the first of them becomes the head."""
         if self.head < len(blocks) or not self.gaps.keys().isdisjoint(blocks):
-            self._sweep()
+            self._sweep(gaps=True)
         first = self.head - len(blocks)
         self.line[first : self.head] = array("i", blocks)
         self.head = first
         self.length += len(blocks)
 
-    def _sweep(self) -> None:
-        """Drop the gaps, and leave before the head the room that the blocks in use can need there."""
-        free = array("i", self.order()) if self.gaps else self.line[self.head :]
-        room = self.size - len(free)
-        self.line = array("i", bytes(4 * room)) + free
+    def _sweep(self, gaps: bool) -> None:
+        """Drop the taken entries, and the gaps when told to; room stays for blocks in use that may join the head."""
+        if gaps:
+            self.line, self.head = array("i", self.order()), 0
+            self.gaps.clear()
+        room = self.size - self.length
+        self.line = array("i", bytes(4 * room)) + self.line[self.head :]
         self.head = room
-        self.gaps.clear()
 
     def __iter__(self) -> Iterator[int]:
         """Free blocks, head to tail."""

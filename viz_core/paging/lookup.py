@@ -9,14 +9,13 @@ agree on one common length. Left out: EAGLE, Mamba, block sizes that differ betw
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from viz_core.paging.pool import NULL, BlockPool
 from viz_core.paging.request import Request
 
 
-@dataclass(frozen=True, slots=True)
-class Hit:
+class Hit(NamedTuple):
     """`blocks` found in the prefix cache, one list a group (null where a window has passed), `node` of the last one."""
 
     tokens: int = 0

@@ -75,15 +75,15 @@ class BlockManager:
         request.computed = done
         if self.caching and (request.committed + 1) * size <= done <= request.length:
             self._commit_one(request, table[request.committed])
-        quiet = room - (self.caching and done < room)  # the token that fills the block is an edge again
-        request.quiet = quiet if quiet < self.max_len else self.max_len
+        full = (request.committed + 1) * size - 1 if self.caching else room  # the token that fills a block commits it
+        request.quiet = min(room, full, self.max_len)
         return True
 
     def _commit_one(self, request: Request, block: int) -> None:
         """`_commit` of the next block."""
         at = request.committed
         if request.given is None:
-            request.node = self.pool.chain.add(request.node, request.key(at, self.size))
+            request.node = self.pool.chain.add(request.node, request.keys(at, at + 1, self.size)[0])
         else:
             (request.node,) = request.extend_chain(self.pool.chain, at, at + 1, self.size)
         self.pool.commit((block,), (request.node,))
@@ -118,7 +118,6 @@ class BlockManager:
             self.log.add(Op.COMPUTE, request.index, value=request.computed)
         if self.caching:
             self._commit(request, min(request.computed, request.length))
-        self._set_quiet(request, lookahead)
         return True
 
     def free(self, request: Request, why: Op = Op.FINISH) -> None:
@@ -128,7 +127,7 @@ class BlockManager:
         if self.log is not None:
             self.log.add(why, request.index, value=request.computed)
         for table in request.tables:
-            blocks: Sequence[int] = table if self.full_only else [b for b in table if b != NULL]
+            blocks = table.tolist() if self.full_only else [block for block in table if block != NULL]
             self.pool.give_back(blocks[::-1] if self.pool.policy.tail_first else blocks, request.index)
         self.pool.chain.release(request.anchor)
         request.clear()
@@ -143,10 +142,12 @@ class BlockManager:
         request.held = True
         request.tables = [array("i") for _ in self.windows]
         for group, found in enumerate(hit.blocks):
-            passed = blocks_passed(self.windows[group], computed, self.size)
-            row = [NULL] * min(passed, len(found)) + found[passed:] if passed else found
+            row = found
+            if not self.full_only:
+                passed = blocks_passed(self.windows[group], computed, self.size)
+                row = [NULL] * min(passed, len(found)) + found[passed:]
             self.pool.touch(row if self.full_only else [block for block in row if block != NULL])
-            request.tables[group].extend(row)
+            request.tables[group].fromlist(row)
             if self.log is not None:
                 for block in row:
                     self.log.add(Op.HIT if block != NULL else Op.SKIP, request.index, block, group)
@@ -190,10 +191,3 @@ class BlockManager:
         for at, node in enumerate(nodes, first):
             for table in request.tables:
                 self.log.add(Op.COMMIT, request.index, table[at], node)
-
-    def _set_quiet(self, request: Request, lookahead: int) -> None:
-        """Below `quiet` computed tokens, one token more needs no block, fills none and frees none."""
-        if self.full_only and self.log is None:
-            room = len(request.tables[0]) * self.size - lookahead
-            full = (request.committed + 1) * self.size - 1 if self.caching else room
-            request.quiet = min(room, full, self.max_len)

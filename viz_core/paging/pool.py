@@ -52,15 +52,14 @@ class BlockPool:
             assert not ref[block], "a free block has a reference"
             ref[block] = 1
         if self.log is not None:
-            for block in blocks:
-                self.log.add(Op.TAKE, request, block, group)
+            self.log.add_blocks(Op.TAKE, request, blocks, group)
         return blocks
 
     def take_one(self) -> int:
         """`take(1)` without a log, for the decode path."""
         block = self.queue.pop_one()
         if self.tag[block]:
-            self._evict([block], -1)
+            self._forget(block)
         assert not self.ref[block], "a free block has a reference"
         self.ref[block] = 1
         return block
@@ -86,12 +85,14 @@ class BlockPool:
             self.chain.release_all(gone if self.groups == 1 else [tag // self.groups for tag in gone])
 
     def touch(self, blocks: Sequence[int]) -> None:
-        """One more reference for each; a block without any leaves the free queue."""
-        ref, remove = self.ref, self.queue.remove
+        """One more reference for each; blocks without any leave the free queue."""
+        ref, idle = self.ref, list[int]()
         for block in blocks:
-            if not ref[block]:
-                remove(block)
-            ref[block] += 1
+            count = ref[block]
+            if not count:
+                idle.append(block)
+            ref[block] = count + 1
+        self.queue.remove(idle)
 
     def give_back(self, blocks: Sequence[int], request: int = -1) -> None:
         """One reference less for each, first the one to be evicted first; what nobody holds is free, where the
@@ -104,12 +105,15 @@ class BlockPool:
                 ref[block] = 0
         else:
             freed = self._lower(blocks)
+        head, tail = self.policy.split(freed, self.tag)
+        if head:
+            self.queue.push_front(head)
+        if tail:
+            self.queue.push_back(tail)
         if self.log is not None:
-            for block in blocks:
-                self.log.add(Op.RELEASE, request, block)
-        if freed:
-            head, tail = self.policy.split(freed, self.tag)
-            self._enqueue(head, tail, request)
+            self.log.add_blocks(Op.RELEASE, request, blocks)
+            self.log.add_blocks(Op.HEAD, request, reversed(head))
+            self.log.add_blocks(Op.TAIL, request, tail)
 
     def _lower(self, blocks: Sequence[int]) -> list[int]:
         """One reference less for each, where others hold some of them too; those that nobody holds now."""
@@ -121,17 +125,6 @@ class BlockPool:
                 freed.append(block)
         return freed
 
-    def _enqueue(self, head: Sequence[int], tail: Sequence[int], request: int) -> None:
-        if head:
-            self.queue.push_front(head)
-        if tail:
-            self.queue.push_back(tail)
-        if self.log is not None:
-            for block in reversed(head):
-                self.log.add(Op.HEAD, request, block)
-            for block in tail:
-                self.log.add(Op.TAIL, request, block)
-
     def commit(self, blocks: Sequence[int], nodes: Sequence[int], group: int = 0) -> None:
         """Make full blocks findable under their `nodes`, of which each block is already a user in group 0."""
         tags, index, groups = self.tag, self.index, self.groups
@@ -142,6 +135,16 @@ class BlockPool:
                 self.twins.setdefault(tag, []).append(block)
             else:
                 index[tag] = block
+
+    def _forget(self, block: int) -> None:
+        """`_evict` of one block, without a log."""
+        tag = self.tag[block]
+        self.tag[block] = 0
+        if tag in self.twins:
+            self._unlist(block, tag)
+        else:
+            del self.index[tag]
+        self.chain.release(tag // self.groups)
 
     def _unlist(self, block: int, tag: int) -> None:
         """Take one of several blocks with the same hash out of the index; the next one is found in its place."""

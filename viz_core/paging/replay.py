@@ -88,7 +88,7 @@ class State:
         elif op != Op.SKIP and not self.ref[block]:
             if not self.free[block]:
                 return False
-            self.queue.remove(block)
+            self.queue.remove([block])
         if op != Op.SKIP:
             self.free[block] = 0
             self.ref[block] += 1

@@ -24,8 +24,8 @@ class Request:
     """
 
     __slots__ = (
-        "anchor", "arrival", "committed", "computed", "given", "held", "hit_tokens", "index", "length", "max_tokens",
-        "name", "node", "preemptions", "priority", "prompt", "quiet", "salt", "stop", "tables", "tokens",
+        "_read", "anchor", "arrival", "committed", "computed", "given", "held", "hit_tokens", "index", "length",
+        "max_tokens", "name", "node", "preemptions", "priority", "prompt", "quiet", "salt", "stop", "tables", "tokens",
     )  # fmt: skip
 
     def __init__(
@@ -55,6 +55,7 @@ class Request:
         self.index = -1
         self.stop = self.prompt + max_tokens  # the length at which it is finished
         self.preemptions = self.hit_tokens = 0
+        self._read: list[Key] = []  # the contents of its first full blocks, as far as they were asked for
         self.clear()
 
     def clear(self) -> None:
@@ -70,17 +71,16 @@ class Request:
         self.length += 1
 
     def keys(self, first: int, last: int, size: int) -> list[Key]:
-        """What full blocks `first` … `last` − 1 of `size` tokens hold, as the hash chain names it; no `given` ones."""
-        if self.given is None:
-            raw, width = self.tokens[first * size : last * size].tobytes(), 4 * size
-            return [raw[at : at + width] for at in range(0, len(raw), width)]
-        return [(self.name, at) for at in range(first, last)]
-
-    def key(self, block: int, size: int) -> Key:
-        """`keys` of one block."""
-        if self.given is None:
-            return self.tokens[block * size : block * size + size].tobytes()
-        return self.keys(block, block + 1, size)[0]
+        """What full blocks `first` … `last` − 1 of `size` tokens hold, as the hash chain names it; no `given` ones.
+        `size` is the same in every call.
+        """
+        if self.given is not None:
+            return [(self.name, at) for at in range(first, last)]
+        read = self._read
+        if len(read) < last:  # full blocks do not change: a request that is looked up again is not read again
+            raw, width = self.tokens[len(read) * size : last * size].tobytes(), 4 * size
+            read += [raw[at : at + width] for at in range(0, len(raw), width)]
+        return read[first:last]
 
     def extend_chain(self, hashes: HashChain, first: int, last: int, size: int) -> list[int]:
         """The nodes of full blocks `first` … `last` − 1, below `node`; each gains a user: its block."""
