@@ -18,9 +18,11 @@ from viz_core.i18n import LANGS, Lang, Problem, catalogue, t
 from viz_core.model import tensors
 from viz_core.model.library import BUNDLED, load
 from viz_core.model.safetensors import open_safetensors
+from viz_core.quantizers.compare import compare
 from viz_core.quantizers.format import Format
 from viz_core.quantizers.readable import FEW, LOOKED, looked, spread
-from viz_core.ui import quantizing_data, uploads
+from viz_core.quantizers.registry import FORMATS
+from viz_core.ui import quantizing, quantizing_data, uploads
 from viz_core.ui.quantizing_data import FILE, Before, Data, check, notice, part, parts, ranked
 from viz_core.ui.scene import Scene, View
 
@@ -280,6 +282,23 @@ def test_only_a_new_format_or_tensor_is_quantized(upload: Any, monkeypatch: pyte
         sound(scene.build(context(scene, "en", **values, **change)))
     with pytest.raises(pytest.fail.Exception):
         scene.build(context(scene, "en", **values, format="Q5_1"))
+
+
+def test_all_formats_are_one_switch_away(upload: Any) -> None:
+    """Every format that the table compares, each as a line, on built-in data and on a large file."""
+    scene = next(s for s in SCENES if s.id == "block")
+    for values in ({}, upload("large.npy", npy(LARGE))):
+        view = scene.build(context(scene, "en", **values, all_formats=True))
+        sound(view)
+        assert view.table is not None and len(view.table["format"]) > 35
+        assert len(view.plates[0].figure.to_json()) < 500_000
+        assert view.table["format"] == list(quantizing.COMPARED)
+        drawn = view.plates[0].figure.data
+        assert {len(trace.x) for trace in drawn if trace.mode == "markers"} == {12}, "casts have no blocks to end at"
+        data = quantizing_data.chosen(context(scene, "en", **values), few=True)
+        exact = compare(quantizing.tensor(data), [FORMATS["MXFP4 (GGUF)"]])[0].errors.sqnr
+        assert dict(zip(view.table["format"], view.table["SQNR dB"], strict=True))["MXFP4 (GGUF)"] == exact
+        assert [form in view.plates[0].alt for form in ("Q2_K", "MXFP8 E5M2", "KIVI2 g32")] == [True] * 3
 
 
 def test_rows_of_a_sample_lie_evenly() -> None:

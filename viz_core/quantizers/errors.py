@@ -69,14 +69,17 @@ def fates(x: np.ndarray, q: Quantized) -> Fates:
     return Fates(clipped, (x != 0) & (q.values.reshape(x.shape) == 0))
 
 
-def outer_bounds(q: Quantized) -> tuple[np.ndarray, np.ndarray]:
-    """The numbers, (blocks,) each, beyond which a value of the block is clipped: half a step outside the points."""
-    levels = q.format.grid.levels.astype(np.float64)
+def outer_bounds(q: Quantized, which: slice = slice(None)) -> tuple[np.ndarray, np.ndarray]:
+    """The numbers, (blocks,) each, beyond which a value of the block is clipped: half a step outside the points.
+
+    `which` blocks are asked for.
+    """
+    levels, steps = q.format.grid.levels.astype(np.float64), q.steps[which, None].astype(np.float64)
     if levels.size < 2:
-        return np.full(len(q.codes), -np.inf), np.full(len(q.codes), np.inf)
+        return np.full(len(steps), -np.inf), np.full(len(steps), np.inf)
     ends = np.array([1.5 * levels[0] - 0.5 * levels[1], 1.5 * levels[-1] - 0.5 * levels[-2]])
-    zero = 0 if q.zero is None else q.zero[:, None]
-    offset = 0 if q.offset is None else q.offset.values.reshape(-1, 1)
+    zero = 0 if q.zero is None else q.zero[which, None]
+    offset = 0 if q.offset is None else q.offset.values.reshape(-1, 1)[which]
     with np.errstate(invalid="ignore", over="ignore"):
-        bounds = (ends - zero) * q.steps[:, None].astype(np.float64) + offset
+        bounds = (ends - zero) * steps + offset
     return bounds.min(axis=1), bounds.max(axis=1)

@@ -67,7 +67,7 @@ def snapped(x: np.ndarray, q: Quantized, block: int) -> Snapped:
     levels = np.empty(codes.shape, np.float32)
     q.format.grid.decode(np.ascontiguousarray(codes), levels)
     before, after = (q.layout.split(side)[block, :n] for side in (x, q.values))
-    low, high = (ends[block] for ends in outer_bounds(q))
+    low, high = (ends[0] for ends in outer_bounds(q, slice(block, block + 1)))
     offset = 0.0 if q.offset is None else float(q.offset.values.reshape(-1)[block])
     zero = 0.0 if q.zero is None else float(q.zero[block])
     return Snapped(

@@ -21,6 +21,8 @@ from viz_core.ui.params import Choice, Whole
 from viz_core.ui.quantizing_data import Data, seen
 
 NAMES = tuple(FORMATS)
+COMPARED = tuple(name for name in FORMATS if name not in ("FP16", "BF16", "E2M3", "E3M2", "E2M1"))
+"""All formats but the casts without a scale, which lie far off a chart of errors."""
 FORMAT = Choice("format", NAMES, "Q4_0")
 BLOCK = Whole("block", 0, 63, 3)
 
@@ -32,21 +34,20 @@ def tensor(data: Data) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Pair:
-    """A tensor as it was quantized (its rows strung together where they had to be), and the result."""
+    """A tensor as it was quantized (its rows strung together where they had to be), and the result.
+
+    `name` is the format's in `FORMATS`, which tells ggml's MXFP4 and NVFP4 from the others.
+    """
 
     before: np.ndarray
     after: Quantized
-
-    @property
-    def name(self) -> str:
-        """The format's name."""
-        return self.after.format.name
+    name: str
 
 
 @st.cache_resource(max_entries=48, show_spinner=False)
 def pair(data: Data, name: str) -> Pair:
     """The chosen tensor in the format of that name."""
-    return Pair(*quantize_any(tensor(data), FORMATS[name]))
+    return Pair(*quantize_any(tensor(data), FORMATS[name]), name)
 
 
 @st.cache_data(max_entries=512, show_spinner=False)

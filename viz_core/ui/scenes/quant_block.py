@@ -14,7 +14,7 @@ from viz_core.proofs.quantizers import on_points
 from viz_core.quantizers.registry import FAMILIES
 from viz_core.quantizers.snap import snapped
 from viz_core.ui import quantizing
-from viz_core.ui.params import Choice
+from viz_core.ui.params import Choice, Switch
 from viz_core.ui.quantizing import BLOCK, Pair
 from viz_core.ui.quantizing_data import DATA, chosen, notice, ranked, stored_as
 from viz_core.ui.scene import Context, Number, Plate, Question, Scene, View
@@ -26,7 +26,7 @@ SETS: dict[str, tuple[str, ...]] = {
     "first": FIRST,
     **{family: tuple(f.name for f in forms) for family, forms in FAMILIES.items() if family != "gguf_fp4"},
 }
-FAMILY = Choice("family", tuple(SETS), "first")
+FAMILY, ALL = Choice("family", tuple(SETS), "first"), Switch("all_formats")
 
 
 def short(value: float) -> str:
@@ -42,7 +42,9 @@ def place(pair: Pair, at: int) -> tuple[int, int]:
 
 
 def left(pair: Pair, at: int) -> int:
-    """How many values the block that holds value `at` has from there on."""
+    """How many values from number `at` on have the same points: the rest of its block, or of all where none scales."""
+    if pair.after.scale is None:
+        return pair.before.size - at
     block, start = place(pair, at)
     return int(pair.after.layout.lengths()[block]) - start
 
@@ -55,20 +57,22 @@ def decibels(context: Context, pair: Pair) -> float | None:
 
 def line(context: Context, pair: Pair, at: int, count: int, k: int) -> Line:
     """One format's number line with `count` values."""
-    number, start = place(pair, at)
-    block, shown = snapped(pair.before, pair.after, number), slice(start, start + count)
+    places = [place(pair, at + i) for i in range(count)]
+    blocks = {number: snapped(pair.before, pair.after, number) for number, _ in places}
+    found = [(blocks[number], i) for number, i in places]
     remark, sqnr = f"{pair.after.bits_per_weight:.3g} bit", decibels(context, pair)
     remark += "" if sqnr is None else f" · {units.decibels(sqnr)}"
-    hovers = tuple(context.t("scene.quantization.block.hover", code=block.codes[shown][i],
-                             formula=block.formula(start + i),
-                             error=short(block.error[shown][i])) for i in range(count))
-    return Line(pair.name, block.points, block.after[shown], remark, hovers, HUES[1 + k % 5])
+    hovers = tuple(context.t("scene.quantization.block.hover", code=block.codes[i], formula=block.formula(i),
+                             error=short(block.error[i])) for block, i in found)
+    after = [float(block.after[i]) for block, i in found]
+    return Line(pair.name, found[0][0].points, after, remark, hovers, HUES[1 + k % 5])
 
 
 def build(context: Context) -> View:
     """The chosen formats on the same values of the chosen tensor; formats whose blocks are larger are left out."""
     data = chosen(context, few=True)
-    pairs = [quantizing.pair(data, name) for name in SETS[context.values["family"]] if quantizing.fits(data, name)]
+    names = quantizing.COMPARED if context.values[ALL.name] else SETS[context.values["family"]]
+    pairs = [quantizing.pair(data, name) for name in names if quantizing.fits(data, name)]
     three = [quantizing.pair(data, name) for name in FIRST if quantizing.fits(data, name)]
     if not pairs:
         raise Problem("quantizers_small", values=quantizing.tensor(data).size, least=32)
@@ -94,4 +98,4 @@ def build(context: Context) -> View:
     )
 
 
-SCENE = Scene("quantization", "block", build, params=(*DATA, FAMILY, BLOCK), bench=True)
+SCENE = Scene("quantization", "block", build, params=(*DATA, FAMILY, BLOCK, ALL), bench=True)

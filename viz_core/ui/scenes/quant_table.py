@@ -12,9 +12,7 @@ from viz_core.ui import quantizing
 from viz_core.ui.quantizing_data import DATA, chosen, notice, ranked, stored_as
 from viz_core.ui.scene import Context, Number, Plate, Question, Scene, View
 
-LEFT_OUT = ("FP16", "BF16", "E2M3", "E3M2", "E2M1")  # casts without a scale, far off the chart
 PAIR = ("Q6_K", "E4M3 tensor")
-SHOWN = tuple(name for name in FORMATS if name not in LEFT_OUT)
 
 
 def family_of(name: str) -> str:
@@ -34,7 +32,7 @@ def build(context: Context) -> View:
     """All formats on the chosen tensor; those near one that it was stored in before are not ranked."""
     data = chosen(context, few=True)
     stored = stored_as(data)
-    names = tuple(name for name in SHOWN if ranked(name, stored) and quantizing.fits(data, name))
+    names = tuple(name for name in quantizing.COMPARED if ranked(name, stored) and quantizing.fits(data, name))
     rows = [quantizing.row(data, name) for name in names]
     by_name = dict(zip(names, rows, strict=True))
     figure = points(context.look, dots(names, rows), Scale(context.t("quant.bits")),
@@ -46,7 +44,7 @@ def build(context: Context) -> View:
     return View(
         plates=(Plate(figure),),
         notice=notice(context, few=True),
-        numbers=tuple(Number("quant_pair", said[name], {"name": name.split()[0], "bits": f"{row.bits:.6g}"})
+        numbers=tuple(Number("quant_pair", said[name], {"name": name.split()[0], "bits": f"{row.bits:.3g}"})
                       for name, row in two.items()),
         question=Question(("Q6_K", "E4M3"), int(sqnr[0] < sqnr[1])) if len(two) == 2 and sqnr[0] != sqnr[1] else None,
         proofs=(quantizing.ggml_proof(),),
