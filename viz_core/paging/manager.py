@@ -75,8 +75,9 @@ class BlockManager:
         request.computed = done
         if self.caching and (request.committed + 1) * size <= done <= request.length:
             self._commit_one(request, table[request.committed])
-        full = (request.committed + 1) * size - 1 if self.caching else room  # the token that fills a block commits it
-        request.quiet = min(room, full, self.max_len)
+        if self.caching and room >= (request.committed + 1) * size:
+            room = (request.committed + 1) * size - 1  # the token that fills a block commits it
+        request.quiet = room if room < self.max_len else self.max_len
         return True
 
     def _commit_one(self, request: Request, block: int) -> None:
@@ -86,7 +87,7 @@ class BlockManager:
             request.node = self.pool.chain.add(request.node, request.keys(at, at + 1, self.size)[0])
         else:
             (request.node,) = request.extend_chain(self.pool.chain, at, at + 1, self.size)
-        self.pool.commit((block,), (request.node,))
+        self.pool.commit_one(block, request.node)
         request.committed = at + 1
 
     def allocate(

@@ -136,6 +136,13 @@ class BlockPool:
             else:
                 index[tag] = block
 
+    def commit_one(self, block: int, node: int) -> None:
+        """`commit` of one block of a pool with one group."""
+        assert not self.tag[block], "a block that has a hash was committed again"
+        self.tag[block] = node
+        if self.index.setdefault(node, block) != block:
+            self.twins.setdefault(node, []).append(block)
+
     def _forget(self, block: int) -> None:
         """`_evict` of one block, without a log."""
         tag = self.tag[block]

@@ -65,6 +65,10 @@ class Request:
         self.held = False
         self.tables: list[array[int]] = []
 
+    def rank(self) -> tuple[int, tuple[int, int]]:
+        """Priority, then arrival: the lower one goes first, the highest is preempted first."""
+        return self.priority, self.arrival
+
     def append(self, token: int) -> None:
         """Add a sampled token; its K/V are written when it is computed."""
         self.tokens.append(token)

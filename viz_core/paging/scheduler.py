@@ -19,10 +19,6 @@ from viz_core.paging.plan import StepPlan, unique_tokens
 from viz_core.paging.request import Request
 
 
-def _rank(request: Request) -> tuple[int, tuple[int, int]]:
-    return request.priority, request.arrival
-
-
 class Scheduler:
     """Requests over one block manager, one `step()` at a time; `sample` names the next token of each of the requests
     that have computed all they have.
@@ -62,7 +58,7 @@ class Scheduler:
 
     def _queue(self, request: Request, front: bool = False) -> None:
         if isinstance(self.waiting, list):
-            insort(self.waiting, request, key=_rank)
+            insort(self.waiting, request, key=Request.rank)
         elif front:
             self.waiting.appendleft(request)
         else:
@@ -98,9 +94,11 @@ class Scheduler:
             if count <= 0:
                 at += 1
                 continue
-            fits, at, returned = self._make_room(request, count, at, plan)
-            count_running = len(running)
-            budget += returned
+            fits = self._fits(request, count)
+            if not fits:
+                fits, at, returned = self._make_room(request, count, at, plan)
+                count_running = len(running)
+                budget += returned
             if fits:
                 granted[request.name] = count
                 budget -= count
@@ -109,17 +107,17 @@ class Scheduler:
                 break
         return budget
 
+    def _fits(self, request: Request, count: int) -> bool:
+        """Whether there are slots for `count` more tokens; they are taken."""
+        if count == 1 and not self.config.lookahead:
+            return self.manager.decode(request)
+        return self.manager.allocate(request, count, lookahead=self.config.lookahead)
+
     def _make_room(self, request: Request, count: int, at: int, plan: StepPlan) -> tuple[bool, int, int]:
-        """Allocate, preempting others until it fits or the request preempts itself: (fits, its index, budget
-        returned).
-        """
-        returned, lookahead = 0, self.config.lookahead
-        while not (
-            self.manager.decode(request)
-            if count == 1 and not lookahead
-            else self.manager.allocate(request, count, lookahead=lookahead)
-        ):
-            victim = max(self.running, key=_rank) if self.by_priority else self.running[-1]
+        """Preempt others until it fits or the request preempts itself: (fits, its index, budget returned)."""
+        fits, returned = False, 0
+        while not fits:
+            victim = max(self.running, key=Request.rank) if self.by_priority else self.running[-1]
             index = self.running.index(victim)
             del self.running[index]
             at -= index < at
@@ -127,8 +125,9 @@ class Scheduler:
             self._preempt(victim)
             plan.preempted.append(victim)
             if victim is request:
-                return False, at, returned
-        return True, at, returned
+                break
+            fits = self._fits(request, count)
+        return fits, at, returned
 
     def _preempt(self, request: Request) -> None:
         """Give up all blocks of a running request; it starts over from what the prefix cache still has."""
