@@ -133,6 +133,8 @@ def test_what_several_own_is_grey_and_named() -> None:
     made = spec(figure)["data"][0]
     assert made["colorscale"][-1][1] == theme("light").muted and made["zmax"] == 3.5
     assert "3 = shared" in made["hovertemplate"]
+    many = [str(i) for i in range(250)]
+    assert cells(occupancy(Look(), np.array([[0, 251]]), many, shared="shared")).tolist() == [[0], [251]]
 
 
 def test_a_long_run_is_thinned_and_says_so() -> None:

@@ -22,6 +22,7 @@ from viz_core.paging.scenario_file import from_json, to_json
 from viz_core.paging.serving_traces import load_trace
 from viz_core.trace import State
 from viz_core.trace_codec import decode, encode
+from viz_core.ui.cached_paged import played, replayed
 from viz_core.ui.hosted import HOSTED
 from viz_core.ui.scenes import pa_own, pa_recorded
 
@@ -35,7 +36,7 @@ EVENTS = "\n".join(map(json.dumps, [[1.0, [STORED]], [2.5, [BRANCH, OTHER]], [3.
 @pytest.mark.parametrize("name", PRESETS)
 def test_what_is_exported_comes_back_as_the_same_film(name: str) -> None:
     recording = run(PRESETS[name])
-    again = pa_recorded.logged("\n".join(dump_lines(recording)).encode())
+    again = replayed("\n".join(dump_lines(recording)).encode()).recording
     for lang in LANGS:
         assert encode(film([("", again)], name), lang) == encode(film([("", recording)], name), lang)
 
@@ -122,7 +123,7 @@ def test_a_public_server_draws_shorter_runs(monkeypatch: pytest.MonkeyPatch) -> 
 LINES = list(dump_lines(run(THRASH)))
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=200, deadline=None)
 @given(
     st.integers(1, len(LINES) - 1),
     st.sampled_from(["op", "request", "block", "value", "step", "drop"]),
@@ -135,8 +136,13 @@ def test_a_damaged_log_is_drawn_or_refused(at: int, field: str, value: object) -
     else:
         lines[at] = json.dumps(json.loads(lines[at]) | {field: value})
     try:
-        recording = pa_recorded.logged("\n".join(lines).encode())
+        made = replayed("\n".join(lines).encode())
     except Problem as problem:
         assert problem.text("zh")
         return
-    assert film([("", recording)], "").steps == recording.log.num_steps
+    assert made.film.steps == made.recording.log.num_steps
+
+
+def test_a_rerun_of_the_scene_runs_nothing_again() -> None:
+    text = to_json(THRASH)
+    assert played(text) is played(text) and played(text) is not played(to_json(LRU))

@@ -114,7 +114,7 @@ def test_a_log_survives_its_file_and_a_broken_one_is_refused(scenario: object) -
     assert (again.config, list(again.log)) == (recording.config, list(recording.log))
     assert encode(film([("", again)], ""), "en") == encode(film([("", recording)], ""), "en"), "the same film"
     take = next(i for i, line in enumerate(lines) if '"take"' in line)
-    for broken in ([*lines[: take + 1], lines[take], *lines[take + 1 :]], [lines[0], *lines[take + 1 :]]):
+    for broken in ([*lines[: take + 1], lines[take], *lines[take + 1 :]], [*lines[:take], *lines[take + 1 :]]):
         again = load_lines("\n".join(broken))
         with pytest.raises(Problem) as caught:
             list(replay(again.config, again.log))

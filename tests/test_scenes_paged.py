@@ -13,7 +13,7 @@ from tests.scenes import context
 from tests.source import ROOT
 from viz_core.figures.layout import Look
 from viz_core.i18n import Problem
-from viz_core.paging.contiguous import jobs_of, simulate
+from viz_core.paging.contiguous import beside, jobs_of, simulate
 from viz_core.paging.film import film
 from viz_core.paging.metrics import measure
 from viz_core.paging.policies import POLICIES
@@ -23,7 +23,6 @@ from viz_core.paging.scenario import Act, Prompt, Scenario
 from viz_core.paging.scenario_file import from_json, to_json
 from viz_core.trace import Text
 from viz_core.ui.scenes import pa_presets
-from viz_core.ui.scenes.pa_contiguous import shares_of
 from viz_core.ui.scenes.pa_counts import counted
 from viz_core.ui.scenes.pa_knobs import knobs, spread
 from viz_core.ui.scenes.pa_own import SCENE, TEXT
@@ -229,7 +228,7 @@ def test_the_same_requests_stand_beside_a_run() -> None:
     ]  # fmt: skip
     for name in ("fragmentation", "thrash"):
         recording = run(PRESETS[name])
-        shares = shares_of(recording, measure(recording))
+        shares = beside(recording, measure(recording))
         assert shares is not None and shares["paged"]["external"] == 0 < shares["oracle"]["external"]
         assert shares["oracle"]["internal"] <= shares["pow2"]["internal"] <= shares["max"]["internal"]
     alone = run(PRESETS["lru"])
@@ -240,5 +239,5 @@ def test_the_same_requests_stand_beside_a_run() -> None:
 def test_a_request_longer_than_the_pool_has_no_bars() -> None:
     long = Scenario(4, 4, windows=(6,), script=(Act("add", "A", Prompt((("A", 9),))), Act("decode", "A", count=20)))
     recording = run(long)
-    assert shares_of(recording, measure(recording)) is None
+    assert beside(recording, measure(recording)) is None
     assert SCENE.build(context(SCENE, "en", scenario=to_json(long))).plates

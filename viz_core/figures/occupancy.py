@@ -43,7 +43,7 @@ def occupancy(
     letters = [look.theme.letter(HUES[k % len(HUES)]) for k in range(len(names))]
     if shared:
         names, tones, letters = [*names, shared], [*tones, look.theme.muted], [*letters, look.theme.paper]
-    if len(names) > 250 or (owners.size and (owners.min() < 0 or owners.max() > len(names))):
+    if len(names) > 250 + bool(shared) or (owners.size and (owners.min() < 0 or owners.max() > len(names))):
         raise Problem("figure_owners", names=len(names), most=250)
     every = max(1, math.ceil(owners.size / CELLS))
     shown = owners[::every].T.astype(np.uint8)

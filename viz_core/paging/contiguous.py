@@ -15,7 +15,7 @@ import numpy as np
 
 from viz_core.i18n import Problem
 from viz_core.paging.events import Op
-from viz_core.paging.metrics import Waste, final_lengths
+from viz_core.paging.metrics import Metrics, Waste, final_lengths
 from viz_core.paging.run import Recording
 from viz_core.paging.scenario import MOST_STEPS
 
@@ -63,6 +63,19 @@ def jobs_of(recording: Recording) -> list[Job]:
             left = ends.get(event.request, log.num_steps) - at - output
             jobs.append(Job(at, prompt, output, max(0, left) * recording.scripted))
     return jobs
+
+
+def beside(recording: Recording, metrics: Metrics) -> dict[str, dict[str, float]] | None:
+    """Mean share of each use of the pool's slots over all steps (0..1), by rule and for the paged run itself.
+
+    None where a request is longer than the pool.
+    """
+    jobs, slots = jobs_of(recording), recording.config.usable * recording.config.block_size
+    longest = max(job.prompt + job.output for job in jobs)
+    if longest > slots:
+        return None
+    waste = {rule: simulate(jobs, slots, rule, longest) for rule in RULES} | {"paged": metrics.waste}
+    return {rule: each.shares(all_steps=True) for rule, each in waste.items()}
 
 
 def first_fit(held: Sequence[_Held], slots: int, size: int) -> int:

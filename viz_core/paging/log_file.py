@@ -93,6 +93,8 @@ def _read_event(log: Log, numbers: dict[str, int], config: PoolConfig, event: di
     op = OPS[event["op"]]
     if (Op.ARRIVE < op < Op.COMPUTE and block < 0) or (op in NAMED and not name):
         raise Problem("paging_log_fields", line=number)
+    if op in NAMED and op != Op.ARRIVE and name not in numbers:
+        raise Problem("paging_log_stranger", line=number, name=name)
     log.step = step
     if name and name not in numbers:
         numbers[name] = log.name(name)

@@ -1,7 +1,7 @@
 """Every cached call of the app: small frozen arguments in, arrays and frozen results out, never figures.
 
-They live here and, for the attention page, in `cached_heads`, because two page scripts with equal source would share
-one cache entry.
+They live here, for the attention page in `cached_heads` and for paged runs in `cached_paged`, because two page scripts
+with equal source would share one cache entry.
 """
 
 from __future__ import annotations

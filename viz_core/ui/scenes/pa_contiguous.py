@@ -7,9 +7,6 @@ from collections.abc import Mapping
 from viz_core import units
 from viz_core.figures.bars import Stack, stacks
 from viz_core.figures.scales import Scale
-from viz_core.paging.contiguous import RULES, jobs_of, simulate
-from viz_core.paging.metrics import Metrics
-from viz_core.paging.run import Recording
 from viz_core.paging.workloads import PARTS, Shares
 from viz_core.ui.scene import Context, Number, Plate
 
@@ -32,15 +29,3 @@ def external(shares: Mapping[str, Shares]) -> Number:
     """Memory that is free and of no use to who waits: with exact runs, and with paging."""
     exact, paged = (units.percent(shares[rule]["external"], 1) for rule in (EXACT, "paged"))
     return Number("external_waste", f"{exact} → {paged}")
-
-
-def shares_of(recording: Recording, metrics: Metrics) -> dict[str, Shares] | None:
-    """Mean share of each use of the pool's slots over all steps (0..1) by rule; None where a request is longer than
-    the pool.
-    """
-    jobs, slots = jobs_of(recording), recording.config.usable * recording.config.block_size
-    longest = max(job.prompt + job.output for job in jobs)
-    if longest > slots:
-        return None
-    waste = {rule: simulate(jobs, slots, rule, longest) for rule in RULES} | {"paged": metrics.waste}
-    return {rule: each.shares(all_steps=True) for rule, each in waste.items()}

@@ -6,16 +6,15 @@ from dataclasses import replace
 
 from viz_core.i18n import Problem
 from viz_core.paging.kv_events import residency
-from viz_core.paging.log_file import load_lines
 from viz_core.paging.presets import THRASH
-from viz_core.paging.replay import replay
 from viz_core.paging.residency_film import residency_film, times
-from viz_core.paging.run import Recording, run
+from viz_core.paging.run import run
 from viz_core.trace import Text
 from viz_core.ui import uploads
+from viz_core.ui.cached_paged import not_too_long, replayed
 from viz_core.ui.params import Upload
 from viz_core.ui.scene import Context, Number, Scene, View
-from viz_core.ui.scenes.pa_shown import log_bytes, not_too_long, recorded
+from viz_core.ui.scenes.pa_shown import log_bytes, recorded
 
 TITLE = Text("scene.paged_attention.recorded.title")
 
@@ -25,19 +24,10 @@ def is_log(data: bytes) -> bool:
     return data.lstrip()[:1] == b"{"
 
 
-def logged(data: bytes) -> Recording:
-    """The run of a log; a Problem where it contradicts itself or cannot be drawn."""
-    recording = load_lines(data.decode("utf-8", "replace"))
-    not_too_long(recording.log.num_steps)
-    for _ in replay(recording.config, recording.log):
-        pass
-    return recording
-
-
 def check(name: str, data: bytes) -> None:
     """A Problem for a file that cannot be played; what is inside decides, not its name."""
     if is_log(data):
-        logged(data)
+        replayed(data)
         return
     blocks = residency(data)
     if not blocks:
@@ -55,7 +45,7 @@ def build(context: Context) -> View:
     kept = uploads.kept(FILE.name, asked) if asked else None
     name = "recorded" if kept is None else kept.name
     data = log_bytes(run(THRASH)) if kept is None else kept.data
-    view = recorded(context, logged(data), TITLE, "recorded") if is_log(data) else resident(context, data)
+    view = recorded(context, replayed(data), TITLE, "recorded") if is_log(data) else resident(context, data)
     notice = context.t("paging.file_gone") if asked and kept is None else None
     what = context.t("paging.recorded_example") if kept is None else name
     return replace(view, notice=notice, facts={**view.facts, "what": what})

@@ -13,19 +13,18 @@ from viz_core.figures.layout import Look
 from viz_core.figures.occupancy import occupancy
 from viz_core.figures.scales import Scale
 from viz_core.figures.theme import HUES
-from viz_core.i18n import Problem, t
-from viz_core.paging.film import film, owners, requests_of
+from viz_core.i18n import t
+from viz_core.paging.film import requests_of
 from viz_core.paging.log_file import dump_lines
-from viz_core.paging.metrics import Metrics, Waste, measure
-from viz_core.paging.run import Recording, run
+from viz_core.paging.metrics import Metrics, Waste
+from viz_core.paging.run import Recording
 from viz_core.paging.scenario import Scenario
 from viz_core.paging.scenario_file import to_json
 from viz_core.paging.workloads import PARTS
-from viz_core.proofs.paging import no_block_is_lost
 from viz_core.trace import Label
-from viz_core.ui.hosted import limits
+from viz_core.ui.cached_paged import Played, not_too_long, played
 from viz_core.ui.scene import Context, Download, Number, Plate, View
-from viz_core.ui.scenes.pa_contiguous import external, plate, row, shares_of
+from viz_core.ui.scenes.pa_contiguous import external, plate, row
 from viz_core.ui.scenes.pa_counts import counted, sentence
 
 MOST_NAMED = 250
@@ -33,33 +32,27 @@ MOST_POINTS = 1000
 HEIGHT = 280  # px, that of the areas beside it
 
 
-def not_too_long(steps: int) -> None:
-    """A Problem for more steps than this server draws."""
-    if steps > limits().steps:
-        raise Problem("paging_film_long", steps=steps, most=limits().steps)
-
-
 def shown(context: Context, scenario: Scenario, title: Label, name: str) -> View:
     """One scenario, run and shown; it can be taken away."""
-    view = recorded(context, run(scenario), title, name)
+    view = recorded(context, played(to_json(scenario)), title, name)
     own = Download(f"{name}.scenario.json", "application/json", lambda: to_json(scenario).encode())
     return replace(view, downloads=(own, *view.downloads))
 
 
-def recorded(context: Context, recording: Recording, title: Label, name: str) -> View:
+def recorded(context: Context, run: Played, title: Label, name: str) -> View:
     """A finished run; `facts` hold its policy and its sums."""
+    recording, metrics, shares = run.recording, run.metrics, run.shares
     config, log = recording.config, recording.log
     not_too_long(log.num_steps)
-    metrics, policy = measure(recording), context.t(f"option.policy.{config.policy}")
-    shares = shares_of(recording, metrics)
+    policy = context.t(f"option.policy.{config.policy}")
     beside = () if shares is None else (plate(context, [row(context, r, "simulated", s) for r, s in shares.items()]),)
     return View(
-        trace=counted(film([(policy, recording)], title), [(policy, metrics)], maps=not context.look.phone),
+        trace=counted(replace(run.film, title=title), [(policy, metrics)], maps=not context.look.phone),
         start=log.num_steps - 1 if recording.scripted else int(metrics.blocks.argmax()),
-        plates=(*plates(context, recording, metrics), *beside),
+        plates=(*plates(context, run), *beside),
         beside=True,
         numbers=(*numbers(metrics), *(() if shares is None else (external(shares),))),
-        proofs=(no_block_is_lost(recording),),
+        proofs=(run.proof,),
         facts={
             "policy": policy,
             "blocks": config.usable,
@@ -72,14 +65,14 @@ def recorded(context: Context, recording: Recording, title: Label, name: str) ->
     )
 
 
-def plates(context: Context, recording: Recording, metrics: Metrics) -> tuple[Plate, ...]:
+def plates(context: Context, run: Played) -> tuple[Plate, ...]:
     """Over the steps: what the pool's slots hold, and who holds each block where there are names enough."""
     look = context.look if context.look.phone else replace(context.look, width=context.look.width // 2)
-    names = requests_of(recording.log)
-    use = Plate(use_of_slots(look, metrics.waste))
+    names = requests_of(run.recording.log)
+    use = Plate(use_of_slots(look, run.metrics.waste))
     if len(names) > MOST_NAMED:
         return (use,)
-    return use, Plate(occupancy(look, owners(recording), names, height=HEIGHT, shared=context.t("paging.shared")))
+    return use, Plate(occupancy(look, run.owners, names, height=HEIGHT, shared=context.t("paging.shared")))
 
 
 def use_of_slots(look: Look, waste: Waste) -> go.Figure:
