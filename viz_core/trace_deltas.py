@@ -83,7 +83,8 @@ def unrolled(header: Json, arrays: Sequence[NDArray[Any]]) -> dict[str, Plane]:
 def changes(planes: list[Plane], steps: int, size: int) -> Changes:
     """The changes of all `planes` over `size` cells."""
     own = [np.repeat(np.arange(steps), plane.counts) * size + plane.cells for plane in planes]
-    moments = np.unique(np.concatenate([np.zeros(0, np.int64), *own]))  # step · size + cell, ascending
+    every = np.sort(np.concatenate([np.zeros(0, np.int64), *own]))  # step · size + cell
+    moments = every[np.diff(every, prepend=-1) > 0]
     touched = np.zeros(len(moments), np.int64)
     for bit, keys in enumerate(own):
         touched[np.searchsorted(moments, keys)] |= 1 << bit

@@ -30,8 +30,11 @@ def drawn(value: float | None, divisor: float, places: int | None) -> float:
         return math.nan
     if places is None:
         return math.log10(abs(value))
-    whole = float(f"{value / divisor:.{places}f}".replace(".", "")) if math.isfinite(value) else value
-    assert math.isinf(whole) or abs(whole) < 2**53, f"{value}: too many digits, choose a unit with a prefix"
+    if not math.isfinite(value):
+        return value
+    plain = divisor == 1 and value == int(value)  # nothing to round: the usual case, and a long film has many
+    whole = value * 10.0**places if plain else float(f"{value / divisor:.{places}f}".replace(".", ""))
+    assert abs(whole) < 2**53, f"{value}: too many digits, choose a unit with a prefix"
     return whole
 
 
