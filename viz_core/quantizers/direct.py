@@ -97,7 +97,9 @@ class Direct(ABC):
 
     def _encode(self, form: Format, x: np.ndarray, measured: Measured, out: np.ndarray) -> None:
         scale = self.divisor(measured.scale)
-        factor = scale if self.inverse == "division" else np.where(scale != 0, ONE / scale, np.float32(0))
+        factor = scale if self.inverse == "division" else ONE / scale
+        if not scale.all():  # `where` on every block would cost as much as a pass over the values
+            factor = np.where(scale != 0, factor, np.float32(0))
         finite = bool(np.isfinite(measured.scale * factor).all())  # either beyond range leaves ∞ or NaN
         width = max(1, CHUNK // len(x))
         for start in range(0, x.shape[1], width):

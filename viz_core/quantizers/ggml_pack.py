@@ -22,17 +22,13 @@ def _stacked(packed: np.ndarray, bits: int, run: int) -> np.ndarray:
 
 def _stack(codes: np.ndarray, bits: int, run: int) -> np.ndarray:
     """The inverse of `_stacked`: codes (b, n) to bytes (b, n · bits / 8), their upper bits dropped."""
-    codes, per = np.ascontiguousarray(codes).view(np.uint8), 8 // bits
     kind = np.dtype(np.uint64 if run % 8 == 0 else np.uint8)  # eight codes at a time where a run allows
     mask = kind.type(int.from_bytes(bytes([(1 << bits) - 1]) * kind.itemsize, "little"))
-    words = codes.view(kind).reshape(len(codes), -1, per, run // kind.itemsize)
-    out = np.empty((len(codes), words.shape[1], words.shape[3]), kind)
-    for group, column in np.ndindex(out.shape[1:]):  # long columns: an inner loop over a run is all overhead
-        found = out[:, group, column]
-        np.bitwise_and(words[:, group, 0, column], mask, out=found)
-        for i in range(1, per):
-            found |= (words[:, group, i, column] & mask) << kind.type(i * bits)
-    return out.view(np.uint8).reshape(len(codes), -1)
+    words = np.ascontiguousarray(codes).view(kind).reshape(-1) & mask
+    stacked, step = words.copy(), run // kind.itemsize
+    for i in range(1, 8 // bits):  # one long loop, whose results between the first runs are not used
+        stacked[: -i * step] |= words[i * step :] << kind.type(i * bits)
+    return stacked.view(np.uint8).reshape(len(codes), -1, 8 // bits, run)[:, :, 0].reshape(len(codes), -1)
 
 
 def _word_bits(packed: np.ndarray) -> np.ndarray:
@@ -159,4 +155,4 @@ def pack(type_name: str, fields: Fields, records: np.ndarray) -> None:
         records["scales"] = scales.view(np.int8)
     elif scales is not None:
         records["scales_l"] = _stack(scales, 4, 1)
-        records["scales_h"] = _stack(scales >> 4, 2, 1).view("<u2")
+        records["scales_h"] = np.ascontiguousarray(_stack(scales >> 4, 2, 1)).view("<u2")

@@ -52,8 +52,10 @@ class PowerScale(Direct):
             field = (word >> 23) - self.exponent
             if self.rule == "ceil":
                 field += (word & 0x7FFFFF) > 0
-        scale = np.ldexp(ONE, np.clip(field, 0, 254) - 127).astype(np.float32)
-        return Measured(np.where(np.isfinite(most), scale, np.float32(np.nan)))
+        field = np.clip(field, 0, 254).astype(np.int32)
+        scale = np.maximum(field << 23, 1 << 22).view(np.float32)  # field 0 is the subnormal 2^−127
+        scale[~np.isfinite(most)] = np.nan
+        return Measured(scale)
 
     def divisor(self, scale: np.ndarray) -> np.ndarray:
         """The scale that values are divided by."""

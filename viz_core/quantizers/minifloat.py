@@ -207,7 +207,7 @@ class PowersOfTwo(Grid):
         word = np.ascontiguousarray(y).view(np.uint32) & np.uint32(0x7FFFFFFF)
         field, fraction = word >> 23, word & np.uint32(0x7FFFFF)
         up = (fraction > 1 << 22) | ((fraction == 1 << 22) & (field > 0))
-        out[...] = np.where(field == 255, 255, field + up)
+        out[...] = np.minimum(field + up, 255)
 
     def decode(self, codes: np.ndarray, out: np.ndarray) -> None:
         """Numbers of `codes` into `out`."""

@@ -51,7 +51,7 @@ def extreme(x: np.ndarray) -> np.ndarray:
     """The first value of largest magnitude in each block, with its sign, (b,); NaN is passed over, zero is +0."""
     positive, negative = signed_peaks(x)
     most = np.maximum(positive, negative)
-    found = np.where(positive >= negative, most.view(np.float32), -most.view(np.float32))
+    found = np.copysign(most.view(np.float32), (positive - negative).view(np.float32))
     doubt = ((positive == negative) & (most > 0)) | (most > INFINITY)
     if doubt.any():
         found[doubt] = _first_extreme(x[doubt])
