@@ -6,7 +6,10 @@ is per block: short ones are read once, after their magnitudes were written down
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
+from numpy.typing import DTypeLike
 
 from viz_core.quantizers.pieces import scratch
 
@@ -18,16 +21,23 @@ LONG = 128
 """Values a block from which two looks cost less than writing magnitudes down for one."""
 
 
-def _starts(x: np.ndarray) -> np.ndarray:
-    """Where each block of (b, n) starts in the flat array: `reduceat` over short blocks is twice as fast as `max`."""
-    return np.arange(0, x.size, x.shape[1])
+@lru_cache(maxsize=8)
+def _starts(size: int, block: int) -> np.ndarray:
+    """Where each block of `block` values starts among `size`."""
+    return np.arange(0, size, block)
+
+
+def _of_blocks(look: np.ufunc, x: np.ndarray, kind: DTypeLike) -> np.ndarray:
+    """`look` (maximum or minimum) over each block of (b, n), its bits read as `kind`; (b,)."""
+    flat = np.ascontiguousarray(x).reshape(-1).view(kind)
+    return look.reduceat(flat, _starts(flat.size, x.shape[1]))
 
 
 def magnitude_bits(x: np.ndarray) -> np.ndarray:
     """The bits of each block's largest magnitude, int32 (b,); above INFINITY where the block holds NaN."""
     if x.shape[1] >= LONG:
         return np.maximum(*signed_peaks(x))
-    return np.maximum.reduceat(np.abs(x, out=scratch(x.shape)).view(np.int32).reshape(-1), _starts(x))
+    return _of_blocks(np.maximum, np.abs(x, out=scratch(x.shape)), np.int32)
 
 
 def absmax(x: np.ndarray) -> np.ndarray:
@@ -41,9 +51,7 @@ def absmax(x: np.ndarray) -> np.ndarray:
 
 def signed_peaks(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Bits of the largest magnitude among the positive and among the negative values of each block, int32 (b,) each."""
-    bits = np.ascontiguousarray(x).reshape(-1)
-    positive = np.maximum.reduceat(bits.view(np.int32), _starts(x))
-    negative = np.maximum.reduceat(bits.view(np.uint32), _starts(x))
+    positive, negative = _of_blocks(np.maximum, x, np.int32), _of_blocks(np.maximum, x, np.uint32)
     return np.maximum(positive, 0), (np.maximum(negative, SIGN) ^ SIGN).view(np.int32)
 
 
@@ -52,8 +60,9 @@ def extreme(x: np.ndarray) -> np.ndarray:
     positive, negative = signed_peaks(x)
     most = np.maximum(positive, negative)
     found = np.copysign(most.view(np.float32), (positive - negative).view(np.float32))
-    doubt = ((positive == negative) & (most > 0)) | (most > INFINITY)
-    if doubt.any():
+    doubt = positive == negative
+    if doubt.any() or most.max() > INFINITY:
+        doubt = (doubt & (most > 0)) | (most > INFINITY)
         found[doubt] = _first_extreme(x[doubt])
     return found
 
@@ -67,8 +76,7 @@ def _first_extreme(x: np.ndarray) -> np.ndarray:
 
 def value_range(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Least and largest value of each block, (b,) each; NaN where a block holds one."""
-    flat = np.ascontiguousarray(x).reshape(-1)
-    return np.minimum.reduceat(flat, _starts(x)), np.maximum.reduceat(flat, _starts(x))
+    return _of_blocks(np.minimum, x, np.float32), _of_blocks(np.maximum, x, np.float32)
 
 
 def range_with_zero(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
