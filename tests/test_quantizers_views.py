@@ -167,3 +167,11 @@ def test_one_block_is_the_tensor_s(name: str) -> None:
     assert on_points(q).holds
     points, values = q.points(block).astype(np.float64), x.reshape(-1)[:50]
     assert np.allclose(to_nearest(points, values), np.abs(points[None] - values[:, None]).min(axis=1))
+
+
+@pytest.mark.parametrize("name", ["BF16", "E4M3", "Q4_0", "E4M3 tensor", "NVFP4"])
+def test_a_value_beside_its_points_is_found(name: str) -> None:
+    q = FORMATS[name].quantize(sample("query"))
+    assert on_points(q).holds
+    q.__dict__["values"] = q.values * np.float32(1.0001)
+    assert not on_points(q).holds

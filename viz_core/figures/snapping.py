@@ -111,12 +111,12 @@ def _bars(look: Look, edges: NDArray[np.float64], counts: NDArray[np.int64], sid
 
 
 def _rug(look: Look, points: ArrayLike, sight: tuple[float, float]) -> list[Parts]:
-    """A short tick between the halves at every grid point in sight."""
+    """A short tick between the halves at every grid point in sight: one path, as 256 lines took 20 ms to check."""
     whole = np.unique(np.asarray(points, np.float64))
     whole = whole[(whole >= sight[0]) & (whole <= sight[1])]
     line = {"color": look.theme.ink, "width": 1}
-    place: Parts = {"type": "line", "yref": "paper", "y0": 0.48, "y1": 0.52, "line": line}
-    return [place | {"x0": point, "x1": point} for point in whole.tolist()] if whole.size <= RUG else []
+    path = " ".join(f"M{point!r},0.48 V0.52" for point in whole.tolist())
+    return [{"type": "path", "path": path, "yref": "paper", "line": line}] if 0 < whole.size <= RUG else []
 
 
 def _name(look: Look, name: str, y: float, anchor: str, up: float) -> Parts:

@@ -50,7 +50,10 @@ def ggml_bytes(names: Iterable[str] = GGML_BYTES) -> Proof:
 
 def on_points(q: Quantized, blocks: int = 64) -> Proof:
     """Every finite value of the first blocks is exactly one of its block's points; measured: the largest distance."""
-    seen = [(q.points(i).astype(np.float64), row[np.isfinite(row)]) for i, row in enumerate(q.blocks[:blocks])]
+    rows = q.layout.split(q.values)
+    if q.scale is None:  # one value a block, and the points are the same for all
+        rows = rows.reshape(1, -1)[:, : blocks * 64]
+    seen = [(q.points(i).astype(np.float64), row[np.isfinite(row)]) for i, row in enumerate(rows[:blocks])]
     apart = [to_nearest(points, row).max() for points, row in seen if row.size and points.size]
     return at_most("on_points", float(np.max(apart, initial=0)), 0)
 
