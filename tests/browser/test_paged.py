@@ -28,8 +28,11 @@ def test_a_slip_is_told_under_the_text(visit: Visit) -> None:
     page = visit(APP, "paged_attention?lang=zh&scene=own&scenario={")
     told, text = page.get_by_text("不是有效的 JSON"), page.locator("textarea[aria-label='场景（JSON）']")
     told.wait_for(timeout=30_000)
-    above, below = text.bounding_box(), told.bounding_box()
-    assert above and below and 0 < below["y"] - above["y"] - above["height"] < 80
+    under = """([text, told]) => {
+        const gap = told.getBoundingClientRect().top - text.getBoundingClientRect().bottom;
+        return gap > 0 && gap < 80;
+    }"""  # asked until the page has settled
+    page.wait_for_function(under, arg=[text.element_handle(), told.element_handle()], timeout=20_000)
 
 
 @pytest.mark.parametrize("lang", ["zh", "en"])
