@@ -301,6 +301,16 @@ def test_all_formats_are_one_switch_away(upload: Any) -> None:
         assert [form in view.plates[0].alt for form in ("Q2_K", "MXFP8 E5M2", "KIVI2 g32")] == [True] * 3
 
 
+@pytest.mark.parametrize("log", [False, True])
+def test_two_formats_share_the_axis_of_counts(log: bool) -> None:
+    scene = next(s for s in SCENES if s.id == "histogram")
+    values = {"format": "int4 g64", "other": "NF4", "log_counts": log}
+    first, second = (plate.figure.layout for plate in scene.build(context(scene, "en", **values)).plates)
+    assert first.yaxis.range == second.yaxis.range and first.yaxis2.range == second.yaxis2.range
+    alone = scene.build(context(scene, "en", **values | {"format": "NF4", "other": "none"})).plates[0].figure.layout
+    assert alone.yaxis.range != first.yaxis.range, "NF4 alone has an axis of its own"
+
+
 def test_rows_of_a_sample_lie_evenly() -> None:
     found = looked(LARGE)
     step = LARGE.size // LOOKED

@@ -35,6 +35,11 @@ class Tally:
     left_out: int
     beyond: int
 
+    @property
+    def top(self) -> int:
+        """The largest count of any bin."""
+        return max(int(self.before.max(initial=0)), int(self.after.max(initial=0)), 1)
+
 
 def tally(before: ArrayLike, after: ArrayLike, bins: int = BINS, share: float = 1.0) -> Tally:
     """Counts both in equal bins from the least to the largest value of either.
@@ -68,9 +73,10 @@ def snapping(
     points: ArrayLike = (),
     spacing: Spacing = "linear",
     height: float = 380,
+    top: int | None = None,
 ) -> go.Figure:
-    """Both halves named by `names`; `points` are the grid's."""
-    top = max(int(counts.before.max(initial=0)), int(counts.after.max(initial=0)), 1)
+    """Both halves named by `names`; `points` are the grid's; `top` the largest count of the axis, if it is shared."""
+    top = counts.top if top is None else top
     low, high = (float(counts.edges[0]), float(counts.edges[-1]))
     upper, lower = _count_axis(look, top, spacing), _count_axis(look, top, spacing)
     lower |= {"range": lower["range"][::-1], "domain": [0, 0.48]}

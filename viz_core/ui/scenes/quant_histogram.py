@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from viz_core import units
 from viz_core.figures.scales import Scale, Spacing
-from viz_core.figures.snapping import snapping
+from viz_core.figures.snapping import Tally, snapping
 from viz_core.proofs.quantizers import on_points
 from viz_core.ui import quantizing
 from viz_core.ui.params import Choice, Switch
@@ -16,16 +16,22 @@ OTHER = Choice("other", (*NAMES, "none"), "none")
 LOG, VIEW = Switch("log_counts"), Choice("view", quantizing.VIEWS, "steps")
 
 
-def plate(context: Context, name: str) -> Plate:
-    """One format's histogram."""
+def tallied(context: Context, name: str) -> Tally:
+    """One format's counts in the chosen view."""
+    data, view = chosen(context), context.values["view"]
+    block = context.values["block"] % len(quantizing.pair(data, name).after.codes) if view == "block" else 0
+    return quantizing.counts(data, name, view, block)
+
+
+def plate(context: Context, name: str, top: int) -> Plate:
+    """One format's histogram, on an axis of counts up to `top`."""
     pair, view = quantizing.pair(chosen(context), name), context.values["view"]
     block = context.values["block"] % len(pair.after.codes)
     points = pair.after.format.grid.levels if view == "steps" else pair.after.points(block)
-    counts = quantizing.counts(chosen(context), name, view, block if view == "block" else 0)
     names = (context.t("quant.before"), context.t("quant.in_format", name=name))
     axis = Scale(context.t("quant.scaled" if view == "steps" else "quant.value"))
     spacing: Spacing = "log" if context.values["log_counts"] else "linear"
-    return Plate(snapping(context.look, counts, axis, names, points, spacing, 340))
+    return Plate(snapping(context.look, tallied(context, name), axis, names, points, spacing, 340, top))
 
 
 def build(context: Context) -> View:
@@ -34,9 +40,10 @@ def build(context: Context) -> View:
     pair = quantizing.pair(chosen(context), names[0])
     row, size = quantizing.row(chosen(context), names[0]), pair.before.size
     measured = [name for name in names if ranked(name, stored_as(chosen(context)))]
+    top = max(tallied(context, name).top for name in names)
     sqnr = Number("quant_sqnr", units.decibels(row.errors.sqnr), {"name": pair.name})
     return View(
-        plates=tuple(plate(context, name) for name in names),
+        plates=tuple(plate(context, name, top) for name in names),
         beside=True,
         notice=notice(context, name=names[0]),
         numbers=(
