@@ -18,8 +18,9 @@ from viz_core.quantizers.format import FP32, Format
 from viz_core.quantizers.ggml_decode import DECODERS, decode
 from viz_core.quantizers.grid import Integers
 from viz_core.quantizers.llm_int8 import split
-from viz_core.quantizers.minifloat import BF16, E2M1, E2M3, E3M2, E4M3, E5M2, E8M0, FP16, Minifloat
+from viz_core.quantizers.minifloat import BF16, E2M1, E2M3, E3M2, E4M3, E5M2, FP16, Minifloat
 from viz_core.quantizers.nibbles import pack_nibbles
+from viz_core.quantizers.powers import E8M0
 from viz_core.quantizers.quantized import Quantized
 from viz_core.quantizers.registry import NVFP4, NVFP4_ONE, asymmetric, bnb, mx, no_clipping, symmetric
 

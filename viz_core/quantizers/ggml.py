@@ -20,8 +20,9 @@ from viz_core.quantizers.grid import Grid, Integers
 from viz_core.quantizers.iq4 import NONLINEAR, Nonlinear, NonlinearSuper
 from viz_core.quantizers.layout import Layout
 from viz_core.quantizers.microscaling import UE4M3, FirstMinimum
-from viz_core.quantizers.minifloat import E2M1, E8M0, FP16
+from viz_core.quantizers.minifloat import E2M1, FP16
 from viz_core.quantizers.pieces import spans
+from viz_core.quantizers.powers import E8M0
 from viz_core.quantizers.quantized import Quantized
 from viz_core.quantizers.table import Table
 

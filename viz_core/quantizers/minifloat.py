@@ -1,4 +1,4 @@
-"""Floating-point grids of few bits: FP16, BF16, the FP8s, FP6, FP4 (OCP OFP8 and MX v1.0) and the E8M0 scale.
+"""Floating-point grids of few bits: FP16, BF16, the FP8s, FP6, FP4 (OCP OFP8 and MX v1.0).
 
 A code is sign | exponent | fraction. Rounding is done on the bits of the float32 number, so every tie rule is exact and
 subnormal numbers need no case of their own. Bit-equal to ml_dtypes 0.6.0 (`overflow="nan"`) and torch 2.13.0
@@ -182,39 +182,6 @@ class Half(Minifloat):
             out[unknown] = out[unknown] & 0x8000 | self._nan_code
 
 
-@dataclass(frozen=True)
-class PowersOfTwo(Grid):
-    """E8M0, the scale of MX blocks: 2^(code − 127), code 255 is NaN; no sign, no zero (OCP MX v1.0 §5.4.1).
-
-    A number goes to the nearer power, a tie up, as torch casts it; zero becomes 2^−127 and the sign is dropped.
-    """
-
-    name: str = "E8M0"
-    bits: float = 8
-    dtype = np.dtype(np.uint8)
-
-    @property
-    def levels(self) -> np.ndarray:
-        """Every finite number, ascending float32."""
-        return self._by_code[:255]
-
-    @cached_property
-    def _by_code(self) -> np.ndarray:
-        return np.append(np.ldexp(1.0, np.arange(255) - 127), np.nan).astype(np.float32)
-
-    def encode(self, y: np.ndarray, out: np.ndarray, reach: float = inf) -> None:
-        """Codes of the nearest levels of `y` into `out`."""
-        word = np.ascontiguousarray(y).view(np.uint32) & np.uint32(0x7FFFFFFF)
-        field, fraction = word >> 23, word & np.uint32(0x7FFFFF)
-        up = (fraction > 1 << 22) | ((fraction == 1 << 22) & (field > 0))
-        out[...] = np.minimum(field + up, 255)
-
-    def decode(self, codes: np.ndarray, out: np.ndarray) -> None:
-        """Numbers of `codes` into `out`."""
-        np.take(self._by_code, codes, mode="clip", out=out)
-
-
-E8M0 = PowersOfTwo()
 FP16 = Half()
 BF16 = Minifloat("BF16", 8, 7, overflow="nan")
 E4M3 = Minifloat("E4M3", 4, 3, "fn")

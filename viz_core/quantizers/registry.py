@@ -15,7 +15,8 @@ from viz_core.quantizers.grid import FixedPoint, Grid, Integers
 from viz_core.quantizers.hqq import HalfQuadratic
 from viz_core.quantizers.layout import BlockSize
 from viz_core.quantizers.microscaling import OneLevel, ScaleRule, TwoLevel, power_scale
-from viz_core.quantizers.minifloat import BF16, E2M1, E2M3, E3M2, E4M3, E5M2, E8M0, Minifloat
+from viz_core.quantizers.minifloat import BF16, E2M1, E2M3, E3M2, E4M3, E5M2, Minifloat
+from viz_core.quantizers.powers import E8M0
 from viz_core.quantizers.table import Table
 
 POWER = Format(name="E8M0", grid=E8M0)
