@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from viz_core import units
 from viz_core.i18n import LANGS, Problem
 from viz_core.model.held_out import held_out
 from viz_core.model.library import load
@@ -175,3 +176,8 @@ def test_a_value_beside_its_points_is_found(name: str) -> None:
     assert on_points(q).holds
     q.__dict__["values"] = q.values * np.float32(1.0001)
     assert not on_points(q).holds
+
+
+def test_nothing_is_minus_zero() -> None:
+    assert [units.fixed(v) for v in (-0.04, 0.04, -0.06, -1.25, 50.4)] == ["0.0", "0.0", "−0.1", "−1.2", "50.4"]
+    assert [units.decibels(v) for v in (np.inf, -np.inf, -0.01)] == ["∞ dB", "−∞ dB", "0.0 dB"]

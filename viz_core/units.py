@@ -43,7 +43,12 @@ def percent(share: float, digits: int = 0) -> str:
 
 def decibels(value: float, digits: int = 1) -> str:
     """A ratio in dB; ∞ where there is no noise."""
-    return f"{value:.{digits}f} dB".replace("inf", "∞").replace("-", "−")
+    return f"{fixed(value, digits)} dB".replace("inf", "∞")
+
+
+def fixed(value: float, digits: int = 1) -> str:
+    """A number with so many decimals and a true minus sign, which what rounds to 0 does not get."""
+    return f"{round(value, digits) + 0.0:.{digits}f}".replace("-", "−")
 
 
 def _three(value: float) -> str:

@@ -50,7 +50,7 @@ def build(context: Context) -> View:
             *([sqnr] if names[0] in measured else []),
             Number("quant_zeroed", units.percent(row.zeroed / size, 1)),
             Number("quant_clipped_all", f"{units.count(row.clipped)} / {units.count(size)}"),
-            Number("quant_kurtosis", f"{quantizing.kurtosis(chosen(context)):.1f}"),
+            Number("quant_kurtosis", units.fixed(quantizing.kurtosis(chosen(context)))),
         ),
         proofs=(on_points(pair.after),),
         facts={"name": pair.name, "points": pair.after.points(0).size, "n": units.count(size),

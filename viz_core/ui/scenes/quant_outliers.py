@@ -32,7 +32,7 @@ def build(context: Context) -> View:
         notice=quantizing_data.notice(context),
         numbers=(
             Number("quant_sqnr_pair", " → ".join(map(units.decibels, found.sqnr)), {"bits": bits}),
-            Number("quant_kurtosis_pair", " → ".join(f"{value:.1f}" for value in found.kurtosis)),
+            Number("quant_kurtosis_pair", " → ".join(map(units.fixed, found.kurtosis))),
         ),
         facts={"bits": bits, "width": WIDTH, "sigmas": SIGMAS},
         table={"": list(names), "SQNR dB": list(found.sqnr), "excess kurtosis": list(found.kurtosis)},
