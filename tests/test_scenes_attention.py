@@ -111,3 +111,13 @@ def test_a_jump_is_told_only_where_the_log_has_one() -> None:
     assert attention_learning.jump(log(0, 2, 50, 95, 100)) == (100, 300)
     assert attention_learning.jump(log(0, 2, 50)) is None
     assert attention_learning.jump(log(0, float("nan"), 99)) == (100, 200)
+
+
+def test_the_log_says_where_rows_are_long_and_where_training_began_again() -> None:
+    rows, rate = [1, 1, 5, 5, 1, 1, 5], [9.0, 4.0, 2.0, 0.1, 9.0, 5.0, 0.1]
+    log = {"step": np.arange(1, 8) * 100.0, attention_learning.ROW: np.array(rows, float)}
+    log[attention_learning.RATE] = np.array(rate)
+    assert attention_learning.long_rows(log) == [(300, 400), (700, 700)]
+    assert attention_learning.restarts(log) == [400]
+    log[attention_learning.ROW][:] = 5
+    assert attention_learning.long_rows(log) == []

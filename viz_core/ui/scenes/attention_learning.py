@@ -11,8 +11,9 @@ from viz_core.ui.scene import Context, Number, Plate, Scene, View
 
 LOG = BUNDLED / "training_log.csv"
 EN, ZH = "val_en_bits_per_byte", "val_zh_bits_per_byte"
-COPIED, INDUCTION, ROW = "copied_percent", "induction", "row_length"
-HEADERS = ("step", "tokens", EN, ZH, COPIED, INDUCTION, ROW)
+COPIED, INDUCTION, ROW, RATE = "copied_percent", "induction", "row_length", "learning_rate"
+HEADERS = ("step", "tokens", EN, ZH, COPIED, INDUCTION, ROW, RATE)
+AGAIN = 3  # a rate that grows by so much from one row of the log to the next begins a run of its own
 LOW, HIGH = 10.0, 90.0  # percent between which copying is said to jump
 
 
@@ -38,6 +39,21 @@ def jump(log: Log) -> tuple[int, int] | None:
     return int(step[below[-1]] if below.size else step[0]), int(step[above[0]])
 
 
+def long_rows(log: Log) -> list[tuple[int, int]]:
+    """First and last step of every stretch of the log that has the longest rows; none where all are equally long."""
+    step, longest = log["step"].astype(int), log[ROW] == np.nanmax(log[ROW])
+    if longest.all():
+        return []
+    edges = np.flatnonzero(np.diff(np.concatenate([[False], longest, [False]])))
+    return [(int(step[a]), int(step[b - 1])) for a, b in edges.reshape(-1, 2)]
+
+
+def restarts(log: Log) -> list[int]:
+    """The steps after which the learning rate is high again."""
+    rate = log[RATE]
+    return [int(s) for s in log["step"][:-1][rate[1:] > AGAIN * rate[:-1]]]
+
+
 def build(context: Context) -> View:
     """Loss above, what is copied below."""
     log = read_log(LOG, HEADERS)
@@ -60,8 +76,9 @@ def build(context: Context) -> View:
             Number("induction_log", f"{last(log, INDUCTION):.2f}"),
         ),
         facts={"story": story, "from": f"{first(log, EN):.2f}", "to": f"{last(log, EN):.2f}",
-               "short": int(log[ROW][0]), "long": int(last(log, ROW)),
-               "grown": f"{int(log['step'][log[ROW] == last(log, ROW)][0]):,}",
+               "short": int(np.nanmin(log[ROW])), "long": int(np.nanmax(log[ROW])),
+               "grown": ", ".join(f"{a:,}–{b:,}" for a, b in long_rows(log)),
+               "again": ", ".join(f"{s:,}" for s in restarts(log)) or "–",
                "step": steps, "tokens": f"{last(log, 'tokens') / 1e6:.1f}", "rows": len(log["step"])},
         table={name: [None if np.isnan(v) else float(v) for v in log[name]] for name in HEADERS},
     )

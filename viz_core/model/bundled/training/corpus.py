@@ -5,8 +5,8 @@ Every row starts with ``<s>``. There are three kinds:
 * a *text row* starts at the beginning of a random verse and runs on from there, over the ends of chapters;
 * a *packed row* holds whole poems, each with its own ``<s>`` and ``</s>``, and a poem attends to itself alone. RoPE
   knows only distances, so a poem in the middle of a row is trained exactly as one that stands alone, which is how
-  poems are held out and how a reader's prompt arrives. (The first run had Chinese text rows instead, in which three
-  tokens of four had a neighbouring poem before them.);
+  poems are held out and how a reader's prompt arrives. (The first run had Chinese text rows instead, in which
+  most poems followed another one.);
 * a *repeat row* says one piece of 3–64 tokens over and over (70 % of the pieces are random tokens, the rest text):
   that is what makes an induction head appear. Short pieces are as frequent as long ones on a logarithmic scale: the
   fewer tokens there are to choose from, the stronger the gradient towards the right one. Random tokens cannot be

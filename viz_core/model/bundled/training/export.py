@@ -86,7 +86,7 @@ def measure(model: Llama, data: Path, tokenizer: Tokenizer) -> dict:
     copied, heads = induction(model, sequences=100)
     scores = {"induction": heads}
     for lang in ("en", "zh"):
-        full = rows[lang][0][(rows[lang][1] != -100).sum(1) >= (192 if lang == "en" else 64)][:32]
+        full = rows[lang][0][(rows[lang][1] != -100).sum(1) >= (192 if lang == "en" else 64)]
         pair = previous_token_and_sink(model, [full], 192 if lang == "en" else 64)
         scores |= {f"previous_token_{lang}": pair[0], f"sink_{lang}": pair[1]}
     result["copied"] = round(copied, 4)
