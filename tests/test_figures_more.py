@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from viz_core.figures.areas import Band, areas
@@ -18,7 +18,7 @@ from viz_core.figures.layout import Look, alt_text, spec_bytes
 from viz_core.figures.occupancy import occupancy, runs
 from viz_core.figures.points import Point, points, sides_of
 from viz_core.figures.roofline import Kernel, Roof, roofline
-from viz_core.figures.scales import Scale
+from viz_core.figures.scales import Scale, reach
 from viz_core.figures.slides import Line, slides
 from viz_core.figures.snapping import snapping, tally
 from viz_core.figures.theme import HUES, theme
@@ -93,6 +93,28 @@ def test_both_halves_share_bins_and_counts(spacing: Any) -> None:
 @pytest.mark.parametrize("values", [[], [0.0], [2.0, 2.0], [math.nan]])
 def test_a_histogram_of_next_to_nothing(values: list[float]) -> None:
     assert alt_text(snapping(Look(), tally(values, values), Scale("w"), ("a", "b")))
+
+
+@given(st.floats(width=32, allow_nan=False, allow_infinity=False), st.integers(0, 3), st.sampled_from([1.0, 0.9]))
+@example(1e16, 0, 1.0)
+@example(-3e38, 1, 1.0)
+@settings(max_examples=80)
+def test_equal_and_nearly_equal_values_have_an_axis(at: float, ulps: int, share: float) -> None:
+    """At any size, in float64 too: all edges of the bins differ, and all values are within them."""
+    other = at
+    for _ in range(ulps):
+        other = float(np.nextafter(other, np.inf))
+    found = tally([at] * 5, [at, other], share=share)
+    assert (np.diff(found.edges) > 0).all() and found.before.sum() == 5 and found.beyond <= 1
+    lines = slides(Look(), [at], [Line("a", [at], [other])], Scale())
+    for ends in (reach(Scale(), [np.array([at, other])]), low_high(lines)):
+        assert ends[0] <= at <= ends[1] and ends[0] < ends[1]
+    assert np.isfinite(found.edges).all()
+
+
+def low_high(figure: Any) -> tuple[float, float]:
+    low, high = figure.layout.xaxis.range
+    return float(low), float(high)
 
 
 def test_names_touch_nothing() -> None:

@@ -19,7 +19,7 @@ from viz_core.figures.labels import plot_text
 from viz_core.figures.layout import Look, Parts, axis, frame
 from viz_core.figures.matrix_axes import text_px
 from viz_core.figures.numbers import spoken
-from viz_core.figures.scales import Scale, place, reach, shown_range, ticks
+from viz_core.figures.scales import Scale, place, reach, room, shown_range, ticks
 from viz_core.figures.theme import Hue
 from viz_core.i18n import t
 
@@ -81,8 +81,8 @@ def _around(scale: Scale, values: Sequence[float]) -> tuple[float, float]:
     """A range with room on both sides; a scatter need not begin at 0."""
     if scale.range or scale.spacing == "log" or not values:
         return reach(scale, [np.array(values, float)])
-    room = 0.08 * (max(values) - min(values)) or 1.0
-    return min(values) - room, max(values) + room
+    free = room(min(values), max(values), 0.08)
+    return min(values) - free, max(values) + free
 
 
 def _thin(look: Look) -> Parts:

@@ -35,8 +35,14 @@ def reach(scale: Scale, values: Sequence[NDArray[np.float64]]) -> tuple[float, f
     if scale.spacing == "log":
         return low / 1.3, high * 1.3
     low = min(low, 0.0) if low < 0.5 * high else low
-    room = 0.04 * (high - low) or 1.0
-    return (low - room if low < 0 else low), high + room
+    free = room(low, high, 0.04)
+    return (low - free if low < 0 else low), high + free
+
+
+def room(low: float, high: float, share: float, parts: int = 64) -> float:
+    """That share of a range's width, as room at its ends; enough for `parts` float64 numbers where it has no width."""
+    far = max(abs(low), abs(high))
+    return share * (high - low) if high - low >= 4 * parts * float(np.spacing(far)) else max(1.0, far) / 2
 
 
 def shown_range(ends: tuple[float, float], scale: Scale) -> list[float]:

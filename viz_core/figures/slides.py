@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from viz_core.figures.labels import plot_text
 from viz_core.figures.layout import Look, Parts, axis, frame, note
-from viz_core.figures.scales import Scale, ticks
+from viz_core.figures.scales import Scale, room, ticks
 from viz_core.figures.theme import Hue
 from viz_core.i18n import Problem, t
 
@@ -65,8 +65,9 @@ def _reach(x: Scale, sides: Sequence[NDArray[np.float64]]) -> tuple[float, float
     if x.range:
         return x.range
     whole = np.concatenate([side[np.isfinite(side)] for side in sides] + [np.zeros(1)])
-    room = 0.06 * float(whole.max() - whole.min()) or 1.0
-    return float(whole.min()) - room, float(whole.max()) + room
+    low, high = float(whole.min()), float(whole.max())
+    free = room(low, high, 0.06)
+    return low - free, high + free
 
 
 def _line(
@@ -76,7 +77,8 @@ def _line(
     kept = np.isfinite(before) & np.isfinite(after)
     x, moved, colour = before[kept], after[kept], look.theme.fill(line.hue)
     hovers = [plot_text(line.hovers[k]) if line.hovers else "" for k in np.flatnonzero(kept)]
-    said = [f"<b>{a:.5g} → {b:.5g}</b>" + (f"<br>{h}" if h else "") for a, b, h in zip(x, moved, hovers, strict=True)]
+    said = [f"<b>{a:.5g} → {b:.5g}</b>".replace("-", "−") + (f"<br>{h}" if h else "")
+            for a, b, h in zip(x, moved, hovers, strict=True)]
     strokes: Parts = {"type": "scatter", "mode": "lines", "hoverinfo": "skip", "line": {"color": colour, "width": 1.5}}
     strokes |= {"x": _broken(x, moved), "y": _broken(np.full(x.size, i - ABOVE), np.full(x.size, float(i)))}
     shared: Parts = {"type": "scatter", "mode": "markers", "customdata": said}

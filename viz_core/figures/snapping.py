@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from viz_core.figures.labels import plot_text
 from viz_core.figures.layout import Look, Parts, axis, frame, note
 from viz_core.figures.numbers import spoken
-from viz_core.figures.scales import Scale, Spacing, ticks
+from viz_core.figures.scales import Scale, Spacing, room, ticks
 from viz_core.i18n import t
 
 BINS = 240
@@ -49,6 +49,8 @@ def tally(before: ArrayLike, after: ArrayLike, bins: int = BINS, share: float = 
     sides = [np.asarray(side, np.float64).ravel() for side in (before, after)]
     kept = [side[np.isfinite(side)] for side in sides]
     low, high = _span(kept, share)
+    free = room(low, high, 0, bins)
+    low, high = low - free, high + free
     counts = [np.histogram(side, bins, (low, high))[0] for side in kept]
     finite = sum(side.size for side in kept)
     lost, counted = sum(side.size for side in sides) - finite, int(sum(half.sum() for half in counts))
@@ -56,13 +58,13 @@ def tally(before: ArrayLike, after: ArrayLike, bins: int = BINS, share: float = 
 
 
 def _span(kept: list[NDArray[np.float64]], share: float) -> tuple[float, float]:
-    """Where the bins begin and end; never empty."""
+    """Where the bins begin and end, if they have any width."""
     if share < 1 and kept[0].size:
         low, high = np.quantile(kept[0], [0.5 - share / 2, 0.5 + share / 2]).tolist()
     else:
         ends = [float(f(side)) for side in kept if side.size for f in (np.min, np.max)] or [0.0, 1.0]
         low, high = min(ends), max(ends)
-    return (low, high) if low < high else (low - 0.5, high + 0.5)
+    return low, high
 
 
 def snapping(
