@@ -10,7 +10,7 @@ from tiny_model import tiny
 
 from viz_core.model.capture import Capture
 from viz_core.model.one_pass import OnePass, fold
-from viz_core.model.quantized_cache import QuantizedCache, Side
+from viz_core.model.quantized_cache import Axis, QuantizedCache, Side
 
 
 @settings(max_examples=30, deadline=None)
@@ -93,3 +93,38 @@ def test_the_newest_are_kivi_s() -> None:
     cache.length = 300
     coded = (300 - 44) * 3 + (300 - 128) * 3  # 2-bit codes and 32 / 32 bits of scale and minimum
     assert cache.nbytes == 2 * 3 * 32 * (coded + (44 + 128) * 16) // 8
+
+
+def counted(side: Side, held: int, heads: int, width: int, recent: int) -> int:
+    """Bits of one layer's K or V, number by number: a scale and a minimum, 16 bits each, wherever a group begins."""
+    exact = side.exact(held, recent)
+    bits = exact * heads * width * 16
+    for _head in range(heads):
+        for token in range(held - exact):
+            for channel in range(width):
+                at = token if side.axis == "channel" else channel
+                bits += 16 if side.bits == 16 else side.bits + 32 * (at % side.group == 0)
+    return bits
+
+
+@pytest.mark.parametrize("recent", [0, 8, 20])
+@pytest.mark.parametrize("held", [1, 2, 16, 33, 40])
+@pytest.mark.parametrize("axis", ["channel", "token"])
+@pytest.mark.parametrize(("bits", "group"), [(2, 5), (4, 8), (8, 32), (3, 64), (16, 32)])
+def test_bytes_are_counted_number_by_number(bits: int, group: int, axis: Axis, held: int, recent: int) -> None:
+    k, v = Side(bits, axis, group), Side(2, "token", 8)
+    cache = QuantizedCache(2, 3, 64, 12, k, v, recent)
+    cache.length = held
+    assert cache.nbytes == round(2 * sum(counted(side, held, 3, 12, recent) for side in (k, v)) / 8)
+
+
+def test_a_short_group_costs_as_many_scales_as_a_full_one() -> None:
+    """16 tokens of 256 numbers: 256 × (16 · 2 + 32) bits of K by channel; 2 tokens take more than in 16 bits."""
+    usual = QuantizedCache(4, 2, 99, 32, Side(2, "channel", 32), Side(2, "token", 32))
+    usual.length = 16
+    assert usual.nbytes == 2048 + 1536
+    short = QuantizedCache(4, 2, 99, 32, Side(2, "channel", 64), Side(2, "channel", 64))
+    plain = QuantizedCache(4, 2, 99, 32, Side(), Side())
+    short.length = plain.length = 2
+    assert (short.nbytes, plain.nbytes) == (2304, 2048)
+    assert Side(2, "token", 8).token_bits(12) == 12 * 2 + 2 * 32, "12 channels are two groups of 8"

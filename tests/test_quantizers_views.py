@@ -8,7 +8,7 @@ from viz_core.i18n import LANGS, Problem
 from viz_core.model.held_out import held_out
 from viz_core.model.library import load
 from viz_core.model.paged_quantized import Sizes, paged_values, write
-from viz_core.model.quantized import damage, log_softmax, predict, quantize_model
+from viz_core.model.quantized import Damage, damage, log_softmax, predict, quantize_model
 from viz_core.model.quantized_cache import QuantizedCache, Side
 from viz_core.proofs.quantizers import on_points, to_nearest
 from viz_core.quantizers.compare import compare, quantize_any
@@ -18,7 +18,8 @@ from viz_core.quantizers.samples import REAL, SAMPLES, excess_kurtosis, sample
 from viz_core.quantizers.snap import snapped
 from viz_core.trace_codec import encode
 from viz_core.ui import quantizing_model
-from viz_core.ui.scenes import quant_steps
+from viz_core.ui.quantizing_model import ModelRow
+from viz_core.ui.scenes import quant_model, quant_steps
 
 PUBLISHED = {
     "Q8_0": 45.0, "int8 row": 42.1, "Q6_K": 34.7, "E4M3 tensor": 31.5, "Q5_K": 28.6, "Q4_K": 22.6, "Q4_0": 20.95,
@@ -123,6 +124,8 @@ def test_a_block_closes_when_its_last_token_arrives() -> None:
     assert len({t.block for t in tokens}) == 4  # 28 and 17 tokens in blocks of 16
     sizes = Sizes.of(16, 2, 32, Side(2, "channel", 16), Side(2, "token", 32))
     assert (sizes.open, sizes.codes, sizes.scales) == (4096, 512, 4 * (64 + 32))
+    odd = Sizes.of(16, 2, 48, Side(2, "channel", 16), Side(2, "token", 32))
+    assert odd.scales == 4 * (96 + 32 * 2), "48 channels are a group of 32 and one of 16"
 
 
 @pytest.mark.parametrize("n", [5, 16, 40])
@@ -179,5 +182,12 @@ def test_a_value_beside_its_points_is_found(name: str) -> None:
 
 
 def test_nothing_is_minus_zero() -> None:
+    assert units.fixed(-1.2) == "−1.2", "a hyphen is no minus sign"
     assert [units.fixed(v) for v in (-0.04, 0.04, -0.06, -1.25, 50.4)] == ["0.0", "0.0", "−0.1", "−1.2", "50.4"]
     assert [units.decibels(v) for v in (np.inf, -np.inf, -0.01)] == ["∞ dB", "−∞ dB", "0.0 dB"]
+
+
+def test_a_change_of_nothing_says_nothing() -> None:
+    changes = {"none": (0.0, 0.0), "within": (-0.2, 0.1), "beyond": (0.21, 0.1)}
+    rows = [ModelRow(name, 4, 0, Damage(1, added, noise, 0, 0)) for name, (added, noise) in changes.items()]
+    assert quant_model.silent(rows) == ["none", "within"]

@@ -29,7 +29,7 @@ class Sizes:
         """For blocks of `block` tokens, `heads` KV heads of `width` numbers each."""
         numbers = block * heads * width
         v_group = min(v.group, width)
-        pairs = heads * width + block * heads * (width // v_group)  # one scale and minimum each: K channels, V groups
+        pairs = heads * width + block * heads * -(-width // v_group)  # one scale and minimum each: K channels, V groups
         return Sizes(2 * numbers * 2, numbers * (k.bits + v.bits) // 8, 4 * pairs)
 
 

@@ -14,6 +14,7 @@ import numpy as np
 
 from viz_core.model.cache import KVCache
 from viz_core.quantizers.along import along
+from viz_core.quantizers.format import Format
 from viz_core.quantizers.registry import kivi
 
 Axis = Literal["channel", "token"]
@@ -45,20 +46,29 @@ class Side:
         if not coded:
             return x
         axis = -1 if self.axis == "token" else -2
-        values = along(axis, kivi(self.bits, self.group), x[:, :coded])[1]
+        values = along(axis, self._format, x[:, :coded])[1]
         return values if coded == x.shape[1] else np.concatenate([values, x[:, coded:]], axis=1)
 
     def token_bits(self, width: int) -> float:
         """Bits of one token's `width` numbers once its groups are full, scales and minima included."""
         if self.bits >= 16:
             return 16.0 * width
-        group = min(self.group, width) if self.axis == "token" else self.group
-        return width * (self.bits + 32 / group)
+        if self.axis == "token":
+            return self._coded_bits(1, width)
+        return self._coded_bits(self.group, width) / self.group
 
     def bits_of(self, held: int, width: int, recent: int) -> float:
         """Bits of `held` tokens of `width` numbers: 16 a number for those that stay exact, codes for the others."""
         exact = self.exact(held, recent)
-        return exact * 16.0 * width + (held - exact) * self.token_bits(width)
+        return exact * 16.0 * width + (self._coded_bits(held - exact, width) if held > exact else 0.0)
+
+    @property
+    def _format(self) -> Format:
+        return kivi(self.bits, self.group)
+
+    def _coded_bits(self, tokens: int, width: int) -> float:
+        """Bits of so many tokens in codes: a short last group has a scale and a minimum too."""
+        return self._format.bits((tokens, width) if self.axis == "token" else (width, tokens))
 
 
 class QuantizedCache(KVCache):

@@ -73,7 +73,7 @@ def divergence(exact: KvRun, kept: KvRun) -> tuple[float, float]:
 
 
 def build(context: Context) -> View:
-    """The workbench's prompt through the chosen cache, against the cache in float32."""
+    """The workbench's prompt through the chosen cache, against the cache that keeps every number as it is."""
     bench, layer, head = context.bench, context.values["layer"], context.values["head"]
     choice, full = chosen(context), KvChoice()
     exact, kept = (quantizing_kv.kv_run(bench.model, bench.prompt, layer, c) for c in (full, choice))
@@ -89,11 +89,12 @@ def build(context: Context) -> View:
     table = [quantizing_kv.kv_perplexity(context.values[TEXT.name], c) for c in (full, choice, *runs.values())]
     return View(
         plates=(Plate(figure),),
+        notice=context.t("quant.kv_no_gain") if kept.all_bytes > exact.all_bytes else None,
         numbers=(
             Number("quant_kv_bytes", f"{units.size(exact.token_bytes)} → {units.size(kept.token_bytes)}"),
             Number("quant_kv_all", f"{units.size(exact.all_bytes)} → {units.size(kept.all_bytes)}",
                    {"n": len(exact.log)}),
-            Number("quant_kv_kl", f"{kl:.4f}"),
+            Number("quant_kv_kl", units.fixed(kl, 4)),
             Number("quant_kv_flips", units.percent(flips, 0)),
             Number("quant_kv_ppl", f"{table[0]:.2f} → {table[1]:.2f}"),
         ),
@@ -103,7 +104,7 @@ def build(context: Context) -> View:
                "k_out": f"{outliers(keys):.1f}", "v_out": f"{outliers(values):.1f}",
                **{name.lower().replace(" ", "_"): f"{ppl:.2f}" for name, ppl in zip(runs, table[2:], strict=True)},
                "base": f"{table[0]:.2f}", **quoted()},
-        table={"cache": ["float32", "K + V", *runs], "perplexity": [round(p, 3) for p in table]},
+        table={"cache": [context.t("quant.kv_base"), "K + V", *runs], "perplexity": [round(p, 3) for p in table]},
     )
 
 

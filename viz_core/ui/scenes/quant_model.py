@@ -40,6 +40,11 @@ def formats(context: Context, rows: list[ModelRow]) -> Plate:
     return Plate(bars(context.look, shown, Scale(context.t(f"quant.damage_{measure}"), range=(0, top * 1.12))))
 
 
+def silent(rows: list[ModelRow]) -> list[str]:
+    """The formats whose loss says nothing: within two standard errors of none, a change of exactly 0 included."""
+    return [row.name for row in rows if abs(row.damage.added) <= 2 * row.damage.noise]
+
+
 def build(context: Context) -> View:
     """Each format's damage on the held-out text of one language, and one place of it before and after."""
     lang, name = context.values[TEXT.name], context.values[WHICH.name]
@@ -47,20 +52,19 @@ def build(context: Context) -> View:
     base = quantizing_model.original(MODEL, lang)
     place = context.values[PLACE.name] % len(base.target)
     here = quantizing_model.next_token(MODEL, name, lang, place)
-    silent = [row.name for row in rows if abs(row.damage.added) < 2 * row.damage.noise]
     one = next(row for row in rows if row.name == name)
     return View(
         plates=(next_tokens(context, here, name), formats(context, rows)),
         beside=True,
         quote=here.so_far[-TAIL:] or None,
         numbers=(
-            Number("quant_kl_here", f"{here.kl:.4f}", {"name": name}),
-            Number("quant_kl_all", f"{one.damage.kl:.4f}", {"name": name, "n": len(base.target)}),
+            Number("quant_kl_here", units.fixed(here.kl, 4), {"name": name}),
+            Number("quant_kl_all", units.fixed(one.damage.kl, 4), {"name": name, "n": len(base.target)}),
             Number("quant_flips_of", units.percent(one.damage.flips, 1), {"name": name}),
             Number("quant_ppl", f"{base.perplexity:.2f} → {one.damage.perplexity:.2f}"),
         ),
-        facts={"n": len(base.target), "silent": ", ".join(silent) or "–", "noise": f"{one.damage.noise:.3f}",
-               "added": f"{one.damage.added:.3f}", "name": name, "place": place + 1,
+        facts={"n": len(base.target), "silent": ", ".join(silent(rows)) or "–", "noise": f"{one.damage.noise:.3f}",
+               "added": units.fixed(one.damage.added, 3), "name": name, "place": place + 1,
                "first": context.t("quant.changed" if here.flipped else "quant.kept")},
         table=_table(rows),
     )
@@ -77,7 +81,7 @@ def _table(rows: list[ModelRow]) -> dict[str, list[object]]:
 
 
 def _written(measure: str, value: float) -> str:
-    return units.percent(value, 1) if measure == "flips" else f"{value:.4f}".replace("-", "−")
+    return units.percent(value, 1) if measure == "flips" else units.fixed(value, 4)
 
 
 SCENE = Scene("quantization", "model", build, params=(WHICH, PLACE, TEXT, MEASURE))
