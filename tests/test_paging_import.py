@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from viz_core.i18n import LANGS, Problem
 from viz_core.paging.config import PoolConfig
+from viz_core.paging.events import Log, Op
 from viz_core.paging.film import film
 from viz_core.paging.kv_events import residency
 from viz_core.paging.log_file import dump_lines, load_lines
@@ -160,7 +161,23 @@ def test_given_hashes_are_found_by_themselves_and_leave_nothing_behind() -> None
     assert not len(manager.pool.chain) and len(manager.pool.index) == 4, "the old hashes went with their blocks"
 
 
-@pytest.mark.parametrize("hashes", [[-1], [2**31], ["a"], [None]])
+@pytest.mark.parametrize("hashes", [[-1], [2**31 - 1], [2**31], [2**32], ["a"], [None], [0, -1], [2**31, 0]])
 def test_given_hashes_are_31_bits(hashes: list[int]) -> None:
     with pytest.raises(Problem):
         Request("r", length=4, given=hashes)
+
+
+def test_the_largest_given_hash_fits_into_a_log() -> None:
+    log = Log()
+    manager, request = BlockManager(PoolConfig(4, 4), log), Request("r", length=9, given=[0, 2**31 - 2])
+    assert manager.allocate(request, 9)
+    assert [event.value for event in log if event.op == Op.COMMIT] == [-2, -(2**31)]
+
+
+def test_a_hit_at_the_tail_of_the_free_queue_leaves_no_gap() -> None:
+    manager = BlockManager(PoolConfig(9, 4))
+    for name, length in (("a", 12), ("b", 16), ("c", 9)):
+        request = Request(name, length=length, given=[0, 1, 2, 3][: length // 4])
+        assert manager.allocate(request, length - manager.lookup(request).tokens, manager.lookup(request))
+        manager.free(request)
+    assert not manager.pool.queue.gaps and manager.pool.queue.order() == [5, 6, 7, 8, 4, 3, 2, 1]

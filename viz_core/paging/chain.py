@@ -11,6 +11,7 @@ multi-modal keys.
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Iterable, Sequence
 
 from viz_core.paging.chain_run import BITS, LAST, LONGEST, Key, Run
@@ -18,12 +19,13 @@ from viz_core.paging.chain_run import BITS, LAST, LONGEST, Key, Run
 ROOT = 0
 GIVEN = -2  # the node of given hash 0; hash h is node GIVEN - h
 SALTED = -1  # the parent of the salts, from which salted prefixes start
+LAST_GIVEN = (1 << 31) + GIVEN  # the last hash whose node fits into a log
 TOO_OFTEN = "a hash node was released more often than it was held"
 
 
 def given_nodes(hashes: Sequence[int]) -> list[int]:
-    """The nodes of block hashes that a trace gives; an OverflowError when one is not in 0 … 2³¹ − 1."""
-    if hashes and not 0 <= min(hashes) <= max(hashes) < 1 << 31:
+    """The nodes of block hashes that a trace gives; an OverflowError when one is not in 0 … 2³¹ − 2."""
+    if array("I", hashes) and max(hashes) > LAST_GIVEN:  # an unsigned array takes no negative number
         raise OverflowError("a block hash beyond 31 bits")
     return [GIVEN - number for number in hashes]
 

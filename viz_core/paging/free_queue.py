@@ -35,8 +35,8 @@ class FreeQueue:
         head = self.head
         self.head = head + count
         self.length -= count
-        taken = self.line[head : head + count].tolist()
-        if self.gaps and not self.gaps.keys().isdisjoint(taken):
+        taken, gaps = self.line[head : head + count].tolist(), self.gaps
+        if gaps and not gaps.keys().isdisjoint(taken):
             return self._pop_over_gaps(taken, count)
         return taken
 
@@ -45,13 +45,12 @@ class FreeQueue:
         taken, gaps = list[int](), self.gaps
         while True:
             for block in entries:
-                left = gaps.get(block)
-                if left is None:
+                if block not in gaps:
                     taken.append(block)
-                elif left == 1:
+                elif gaps[block] == 1:
                     del gaps[block]
                 else:
-                    gaps[block] = left - 1
+                    gaps[block] -= 1
             missing = count - len(taken)
             if not missing:
                 return taken
@@ -70,14 +69,17 @@ class FreeQueue:
 
     def remove(self, blocks: Sequence[int]) -> None:
         """Take `blocks`, each named once, out of the middle: a prefix hit revives them."""
-        gaps = self.gaps
+        gaps, line = self.gaps, self.line
         for block in blocks:
-            gaps[block] = gaps[block] + 1 if block in gaps else 1
+            if line[-1] == block:  # the first block of the request that was freed last: it leaves no gap
+                line.pop()
+            else:
+                gaps[block] = gaps[block] + 1 if block in gaps else 1
         self.length -= len(blocks)
 
-    def push_back(self, blocks: Sequence[int]) -> None:
+    def push_back(self, blocks: list[int]) -> None:
         """Append `blocks` at the tail, in this order."""
-        self.line += array("i", blocks)
+        self.line.fromlist(blocks)
         self.length += len(blocks)
         if len(self.line) > self.most:
             self._sweep(len(self.line) - self.head > self.length + self.size // 2)
@@ -87,7 +89,8 @@ class FreeQueue:
         if self.head < len(blocks) or not self.gaps.keys().isdisjoint(blocks):
             self._sweep(gaps=True)
         first = self.head - len(blocks)
-        self.line[first : self.head] = array("i", blocks)
+        for at, block in enumerate(blocks, first):
+            self.line[at] = block
         self.head = first
         self.length += len(blocks)
 

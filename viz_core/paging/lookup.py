@@ -9,13 +9,14 @@ agree on one common length. Left out: EAGLE, Mamba, block sizes that differ betw
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from dataclasses import dataclass
 
 from viz_core.paging.pool import NULL, BlockPool
 from viz_core.paging.request import Request
 
 
-class Hit(NamedTuple):
+@dataclass(slots=True)
+class Hit:
     """`blocks` found in the prefix cache, one list a group (null where a window has passed), `node` of the last one."""
 
     tokens: int = 0
@@ -44,12 +45,14 @@ def _nodes(pool: BlockPool, request: Request, size: int, limit: int) -> list[int
 
 def _plain_hit(pool: BlockPool, request: Request, size: int, limit: int) -> Hit:
     """The hit of one group with full attention: blocks from the first to the first miss."""
-    find, nodes, blocks = pool.index.get, _nodes(pool, request, size, limit), []
+    index, nodes, blocks = pool.index, request.given, list[int]()
+    if nodes is None or len(nodes) < limit:
+        nodes = _nodes(pool, request, size, limit)
     for node in nodes:
-        block = find(node)
-        if block is None:
+        if node not in index:
             break
-        blocks.append(block)
+        blocks.append(index[node])
+    del blocks[limit:]  # more may be given than may be hit
     return Hit(len(blocks) * size, (blocks,), nodes[len(blocks) - 1]) if blocks else MISS
 
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Sequence
 
+from viz_core.paging.chain import ROOT
 from viz_core.paging.config import PoolConfig
 from viz_core.paging.copy_on_write import own_last
 from viz_core.paging.events import Log, Op
@@ -98,8 +99,10 @@ class BlockManager:
         `gate`: the whole request must fit now, not only this chunk; `reserve`: blocks that have to stay free.
         """
         queue = self.pool.queue
-        computed = min(request.computed + hit.tokens, self.max_len)
-        wanted = min(computed + count + lookahead, self.max_len)
+        computed = request.computed + hit.tokens
+        wanted = computed + count + lookahead
+        if wanted > self.max_len:
+            computed, wanted = min(computed, self.max_len), self.max_len
         whole = min(request.length, self.max_len) if gate else 0
         if gate:
             missing = blocks_needed(self, request, whole, hit, computed, gate=True) + reserve
@@ -108,17 +111,19 @@ class BlockManager:
         if request.held and not self.full_only:
             slide(self, request, computed)
         if wanted > whole or not self.full_only:  # else the gate has asked for as much
-            missing = blocks_needed(self, request, wanted, hit, computed) + reserve
+            missing = -(-wanted // self.size) * len(self.windows) + self.copies + reserve  # at most: nothing is there
+            if missing > queue.length:
+                missing = blocks_needed(self, request, wanted, hit, computed) + reserve
             if missing > queue.length:
                 return self._refuse(request, missing)
         if not request.held:
             self._adopt(request, hit, computed)
         self._extend(request, wanted)
-        request.computed = computed + count
+        request.computed = computed = computed + count
         if self.log is not None:
-            self.log.add(Op.COMPUTE, request.index, value=request.computed)
+            self.log.add(Op.COMPUTE, request.index, value=computed)
         if self.caching:
-            self._commit(request, min(request.computed, request.length))
+            self._commit(request, computed if computed < request.length else request.length)
         return True
 
     def free(self, request: Request, why: Op = Op.FINISH) -> None:
@@ -130,7 +135,8 @@ class BlockManager:
         for table in request.tables:
             blocks = table.tolist() if self.full_only else [block for block in table if block != NULL]
             self.pool.give_back(blocks[::-1] if self.pool.policy.tail_first else blocks, request.index)
-        self.pool.chain.release(request.anchor)
+        if request.anchor > 0:
+            self.pool.chain.release(request.anchor)
         request.clear()
 
     def _refuse(self, request: Request, missing: int) -> bool:
@@ -141,21 +147,21 @@ class BlockManager:
     def _adopt(self, request: Request, hit: Hit, computed: int) -> None:
         """Start the tables: the hit's blocks gain a reference; what the window has passed stays null."""
         request.held = True
-        request.tables = [array("i") for _ in self.windows]
-        for group, found in enumerate(hit.blocks):
-            row = found
+        request.tables = tables = [array("i") for _ in self.windows]
+        for group, row in enumerate(hit.blocks):
             if not self.full_only:
                 passed = blocks_passed(self.windows[group], computed, self.size)
-                row = [NULL] * min(passed, len(found)) + found[passed:]
+                row = [NULL] * min(passed, len(row)) + row[passed:]
             self.pool.touch(row if self.full_only else [block for block in row if block != NULL])
-            request.tables[group].fromlist(row)
+            tables[group].fromlist(row)
             if self.log is not None:
                 for block in row:
                     self.log.add(Op.HIT if block != NULL else Op.SKIP, request.index, block, group)
-        request.committed = hit.tokens // self.size
-        request.node = hit.node if hit.tokens else self.pool.chain.root(request.salt) if self.caching else 0
-        request.hit_tokens, request.anchor = hit.tokens, request.node
-        self.pool.chain.hold(request.anchor)
+        request.hit_tokens, request.committed = hit.tokens, hit.tokens // self.size
+        node = hit.node or (self.pool.chain.root(request.salt) if self.caching else ROOT)
+        request.node = request.anchor = node
+        if node > 0:
+            self.pool.chain.hold(node)
 
     def _extend(self, request: Request, tokens: int) -> None:
         """Take the blocks that `tokens` slots still lack, group after group."""

@@ -33,7 +33,9 @@ def blocks_needed(
     have = len(request.table) if request.held else hit.tokens // size
     need = (blocks - have) * len(manager.windows) if blocks > have else 0
     for row in hit.blocks:
-        need += [ref[block] for block in row].count(0)
+        for block in row:
+            if not ref[block]:
+                need += 1
     return need + copy_needed(manager, request) if manager.copies else need
 
 

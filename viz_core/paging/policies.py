@@ -14,26 +14,31 @@ from dataclasses import dataclass
 
 from viz_core.i18n import Problem
 
-Split = tuple[Sequence[int], Sequence[int]]
+Split = tuple[list[int], list[int]]
 
 
-def _append(freed: Sequence[int], tags: Sequence[int]) -> Split:
+def _append(freed: list[int], tags: Sequence[int]) -> Split:
     """Everything to the tail in the given order."""
     return [], list(freed)
 
 
-def _stack(freed: Sequence[int], tags: Sequence[int]) -> Split:
+def _stack(freed: list[int], tags: Sequence[int]) -> Split:
     """Everything on top of the stack: the last one given back is the first one taken."""
     return list(reversed(freed)), []
 
 
-def _unhashed_first(freed: Sequence[int], tags: Sequence[int]) -> Split:
+def _unhashed_first(freed: list[int], tags: Sequence[int]) -> Split:
     """Blocks that no prefix can hit to the head as a group, blocks that one can to the tail."""
-    hashed = [b for b in freed if tags[b]]
-    first = len(freed) - len(hashed)
-    if hashed == freed[first:]:  # the usual case: only a request's last blocks, freed first, are not full
-        return freed[:first], hashed
-    return [b for b in freed if not tags[b]], hashed
+    first = 0
+    for block in freed:
+        if tags[block]:
+            break
+        first += 1
+    tail = freed[first:]
+    for block in tail:
+        if not tags[block]:
+            return [b for b in freed if not tags[b]], [b for b in freed if tags[b]]
+    return freed[:first], tail  # the usual case: only a request's last blocks, freed first, are not full
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +51,7 @@ class Policy:
     """
 
     name: str
-    split: Callable[[Sequence[int], Sequence[int]], Split]
+    split: Callable[[list[int], Sequence[int]], Split]
     tail_first: bool = False
     null_block: bool = False
     caches: bool = False

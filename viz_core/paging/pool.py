@@ -45,15 +45,33 @@ class BlockPool:
 
     def take(self, count: int, request: int = -1, group: int = 0) -> list[int]:
         """`count` blocks off the head of the free queue, one reference each; hashes they carried are evicted now."""
-        blocks, ref = self.queue.pop(count), self.ref
-        if self.index:
-            self._evict(blocks, request)
+        blocks = self.queue.pop(count)
+        if self.log is not None:
+            self._log_evictions(blocks, request)
+            self.log.add_blocks(Op.TAKE, request, blocks, group)
+        ref, tags, index, twins = self.ref, self.tag, self.index, self.twins
+        gone: list[int] = []  # tags whose nodes the chain counts: given hashes, the negative ones, it does not
         for block in blocks:
             assert not ref[block], "a free block has a reference"
             ref[block] = 1
-        if self.log is not None:
-            self.log.add_blocks(Op.TAKE, request, blocks, group)
+            tag = tags[block]
+            if tag:
+                tags[block] = 0
+                if tag in twins:
+                    self._unlist(block, tag)
+                else:
+                    del index[tag]
+                if tag > 0:
+                    gone.append(tag)
+        if gone:
+            self.chain.release_all(gone if self.groups == 1 else [tag // self.groups for tag in gone])
         return blocks
+
+    def _log_evictions(self, blocks: Sequence[int], request: int) -> None:
+        assert self.log is not None
+        for block in blocks:
+            if self.tag[block]:
+                self.log.add(Op.EVICT, request, block, self.tag[block] // self.groups)
 
     def take_one(self) -> int:
         """`take(1)` without a log, for the decode path."""
@@ -64,26 +82,6 @@ class BlockPool:
         self.ref[block] = 1
         return block
 
-    def _evict(self, blocks: Sequence[int], request: int) -> None:
-        """Take the hashes of `blocks` out of the prefix index, and then out of the chain."""
-        tags, index, twins, log = self.tag, self.index, self.twins, self.log
-        gone: list[int] = []  # tags whose nodes the chain counts: given hashes, the negative ones, it does not
-        for block in blocks:
-            tag = tags[block]
-            if not tag:
-                continue
-            if log is not None:
-                log.add(Op.EVICT, request, block, tag // self.groups)
-            tags[block] = 0
-            if tag in twins:
-                self._unlist(block, tag)
-            else:
-                del index[tag]
-            if tag > 0:
-                gone.append(tag)
-        if gone:
-            self.chain.release_all(gone if self.groups == 1 else [tag // self.groups for tag in gone])
-
     def touch(self, blocks: Sequence[int]) -> None:
         """One more reference for each; blocks without any leave the free queue."""
         ref, idle = self.ref, list[int]()
@@ -92,19 +90,21 @@ class BlockPool:
             if not count:
                 idle.append(block)
             ref[block] = count + 1
-        self.queue.remove(idle)
+        if idle:
+            self.queue.remove(idle)
 
-    def give_back(self, blocks: Sequence[int], request: int = -1) -> None:
+    def give_back(self, blocks: list[int], request: int = -1) -> None:
         """One reference less for each, first the one to be evicted first; what nobody holds is free, where the
         policy puts it.
         """
-        ref = self.ref
-        freed = [block for block in blocks if ref[block] == 1]
-        if len(freed) == len(blocks):
-            for block in freed:
-                ref[block] = 0
-        else:
-            freed = self._lower(blocks)
+        ref, freed, shared = self.ref, blocks, False
+        for block in blocks:
+            ref[block] = left = ref[block] - 1
+            if left:
+                shared = True
+        if shared:
+            assert min(ref[block] for block in blocks) >= 0, "a block was given back more often than it was taken"
+            freed = [block for block in blocks if not ref[block]]
         head, tail = self.policy.split(freed, self.tag)
         if head:
             self.queue.push_front(head)
@@ -114,16 +114,6 @@ class BlockPool:
             self.log.add_blocks(Op.RELEASE, request, blocks)
             self.log.add_blocks(Op.HEAD, request, reversed(head))
             self.log.add_blocks(Op.TAIL, request, tail)
-
-    def _lower(self, blocks: Sequence[int]) -> list[int]:
-        """One reference less for each, where others hold some of them too; those that nobody holds now."""
-        freed, ref = [], self.ref
-        for block in blocks:
-            assert ref[block] > 0, "a block was given back more often than it was taken"
-            ref[block] -= 1
-            if not ref[block]:
-                freed.append(block)
-        return freed
 
     def commit(self, blocks: Sequence[int], nodes: Sequence[int], group: int = 0) -> None:
         """Make full blocks findable under their `nodes`, of which each block is already a user in group 0."""
@@ -144,7 +134,7 @@ class BlockPool:
             self.twins.setdefault(node, []).append(block)
 
     def _forget(self, block: int) -> None:
-        """`_evict` of one block, without a log."""
+        """Take the hash of one block out of the prefix index, and then out of the chain."""
         tag = self.tag[block]
         self.tag[block] = 0
         if tag in self.twins:

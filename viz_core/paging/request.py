@@ -40,7 +40,7 @@ class Request:
         length: int | None = None,
         given: Sequence[int] | None = None,
     ) -> None:
-        """`given` are the prompt's block hashes (0 … 2³¹ − 1, each naming its whole prefix), for traces that publish
+        """`given` are the prompt's block hashes (0 … 2³¹ − 2, each naming its whole prefix), for traces that publish
         hashes and `length` instead of tokens.
         """
         self.name, self.salt, self.max_tokens, self.priority, self.arrival = name, salt, max_tokens, priority, arrival
