@@ -130,7 +130,8 @@ class HashChain:
 
     def release_all(self, nodes: Iterable[int]) -> None:
         """`release` of each of `nodes`; a run is shortened once, when all of them are counted."""
-        touched, number, uses = [], -1, list[int]()
+        touched, number = [], -1
+        uses: list[int] = []
         for node in nodes:
             if node <= 0:
                 continue

@@ -42,7 +42,8 @@ class FreeQueue:
 
     def _pop_over_gaps(self, entries: list[int], count: int) -> list[int]:
         """Of `entries`, which are taken already, the live ones, and as many further ones as it takes."""
-        taken, gaps = list[int](), self.gaps
+        gaps = self.gaps
+        taken: list[int] = []
         while True:
             for block in entries:
                 if block not in gaps:

@@ -45,7 +45,8 @@ def _nodes(pool: BlockPool, request: Request, size: int, limit: int) -> list[int
 
 def _plain_hit(pool: BlockPool, request: Request, size: int, limit: int) -> Hit:
     """The hit of one group with full attention: blocks from the first to the first miss."""
-    index, nodes, blocks = pool.index, request.given, list[int]()
+    index, nodes = pool.index, request.given
+    blocks: list[int] = []
     if nodes is None or len(nodes) < limit:
         nodes = _nodes(pool, request, size, limit)
     for node in nodes:

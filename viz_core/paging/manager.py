@@ -103,7 +103,7 @@ class BlockManager:
         wanted = computed + count + lookahead
         if wanted > self.max_len:
             computed, wanted = min(computed, self.max_len), self.max_len
-        whole = min(request.length, self.max_len) if gate else 0
+        blocks, whole = -(-wanted // self.size), min(request.length, self.max_len) if gate else 0
         if gate:
             missing = blocks_needed(self, request, whole, hit, computed, gate=True) + reserve
             if missing > queue.length:
@@ -111,14 +111,14 @@ class BlockManager:
         if request.held and not self.full_only:
             slide(self, request, computed)
         if wanted > whole or not self.full_only:  # else the gate has asked for as much
-            missing = -(-wanted // self.size) * len(self.windows) + self.copies + reserve  # at most: nothing is there
+            missing = blocks * len(self.windows) + self.copies + reserve  # at most: nothing is there
             if missing > queue.length:
                 missing = blocks_needed(self, request, wanted, hit, computed) + reserve
             if missing > queue.length:
                 return self._refuse(request, missing)
         if not request.held:
             self._adopt(request, hit, computed)
-        self._extend(request, wanted)
+        self._extend(request, blocks)
         request.computed = computed = computed + count
         if self.log is not None:
             self.log.add(Op.COMPUTE, request.index, value=computed)
@@ -163,11 +163,10 @@ class BlockManager:
         if node > 0:
             self.pool.chain.hold(node)
 
-    def _extend(self, request: Request, tokens: int) -> None:
-        """Take the blocks that `tokens` slots still lack, group after group."""
+    def _extend(self, request: Request, blocks: int) -> None:
+        """Take what each group's table lacks of `blocks` blocks, group after group."""
         if self.copies:
             own_last(self, request)
-        blocks = -(-tokens // self.size)
         for group, table in enumerate(request.tables):
             fresh = blocks - len(table)
             if fresh > 0:

@@ -84,7 +84,8 @@ class BlockPool:
 
     def touch(self, blocks: Sequence[int]) -> None:
         """One more reference for each; blocks without any leave the free queue."""
-        ref, idle = self.ref, list[int]()
+        ref = self.ref
+        idle: list[int] = []
         for block in blocks:
             count = ref[block]
             if not count:
