@@ -8,14 +8,23 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Proof:
-    """A claim (catalogue key below `proof`), what was measured, what it may be at most, and whether it holds."""
+    """A claim (catalogue key below `proof`), what was measured, what it may be at most, and whether it holds.
+
+    `empty` where nothing was left to check: then it neither holds nor fails.
+    """
 
     name: str
     measured: float
     tolerance: float
     holds: bool
+    empty: bool = False
 
 
 def at_most(name: str, measured: float, tolerance: float, *also: bool) -> Proof:
     """The claim that an error stays within a tolerance, and that whatever else is given is true; NaN never holds."""
     return Proof(name, measured, tolerance, not math.isnan(measured) and measured <= tolerance and all(also))
+
+
+def nothing_left(name: str) -> Proof:
+    """The claim about no value at all: neither held nor broken."""
+    return Proof(name, math.nan, math.nan, holds=False, empty=True)

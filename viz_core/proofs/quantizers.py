@@ -11,9 +11,9 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from viz_core.proofs.proof import Proof, at_most
+from viz_core.proofs.proof import Proof, at_most, nothing_left
 from viz_core.quantizers import ggml
-from viz_core.quantizers.errors import outer_bounds
+from viz_core.quantizers.allowance import allowance
 from viz_core.quantizers.quantized import Quantized
 from viz_core.quantizers.rescale import random_signs, rotate
 from viz_core.quantizers.samples import sample
@@ -54,8 +54,8 @@ def on_points(q: Quantized, blocks: int = 64) -> Proof:
     if q.scale is None:  # one value a block, and the points are the same for all
         rows = rows.reshape(1, -1)[:, : blocks * 64]
     seen = [(q.points(i).astype(np.float64), row[np.isfinite(row)]) for i, row in enumerate(rows[:blocks])]
-    apart = [to_nearest(points, row).max() for points, row in seen if row.size and points.size]
-    return at_most("on_points", float(np.max(apart, initial=0)), 0)
+    apart = [to_nearest(points, row).max() if points.size else np.inf for points, row in seen if row.size]
+    return at_most("on_points", float(max(apart)), 0) if apart else nothing_left("on_points")
 
 
 def to_nearest(points: np.ndarray, values: np.ndarray) -> np.ndarray:
@@ -66,23 +66,16 @@ def to_nearest(points: np.ndarray, values: np.ndarray) -> np.ndarray:
 
 
 def half_a_step(x: np.ndarray, q: Quantized) -> Proof:
-    """Values inside the outermost points move at most half the widest gap; measured in that half.
+    """Values inside the grid move at most half its widest gap and what the rounding of their scale adds.
 
-    The FP16 rounding of a scale comes on top where codes are found with the exact one: 2⁻¹¹ of the value. Scales below
-    the normal numbers of FP16 are rounded more coarsely; their blocks are left out.
+    Measured: the largest share of what each may move.
     """
-    levels = np.abs(q.format.grid.levels.astype(np.float64))
-    half = np.abs(np.diff(q.format.grid.levels)).max(initial=0) / 2 * np.abs(q.steps.astype(np.float64))[:, None]
-    low, high = outer_bounds(q)
-    blocks = q.layout.split(x)
-    coarse = q.scale is not None and q.scale.format.grid.name == "FP16"
-    inside = (blocks >= low[:, None]) & (blocks <= high[:, None]) & (half > 0) & np.isfinite(q.blocks)
-    inside &= np.abs(q.steps)[:, None] >= (2**-14 if coarse else 0)
-    with np.errstate(invalid="ignore"):  # ∞ ÷ ∞ in blocks that `inside` leaves out
-        moved = np.abs(np.subtract(q.blocks, blocks, dtype=np.float64)) / np.where(half > 0, half, 1)
-    widest = float(np.abs(np.diff(q.format.grid.levels)).max(initial=1)) / 2
-    allowed = 1.01 + float(levels.max()) * 2**-11 / widest
-    return at_most("half_a_step", float(moved[inside].max(initial=0)), allowed)
+    allowed = allowance(x, q)
+    promised = np.isfinite(allowed)
+    if not promised.any():
+        return nothing_left("half_a_step")
+    moved = np.abs(np.subtract(q.blocks[promised], q.layout.split(x)[promised], dtype=np.float64))
+    return at_most("half_a_step", float((moved / allowed[promised]).max()), 1)
 
 
 def bytes_come_back(q: Quantized) -> Proof:

@@ -122,6 +122,13 @@ class Direct(ABC):
         if stray is not None:
             out[stray] = form.grid.stray
 
+    def found_with(self, blocks: np.ndarray, q: Quantized) -> tuple[np.ndarray, np.ndarray | None]:
+        """The scales and offsets, (blocks,) each, with which the codes of `q` were found for these blocks."""
+        if self.seen == "stored":
+            return self.divisor(q.steps), None if q.offset is None else q.offset.values.reshape(-1)
+        measured = self._measure_all(blocks)
+        return self.divisor(measured.scale), measured.offset
+
     def divisor(self, scale: np.ndarray) -> np.ndarray:
         """The scale that values are divided by."""
         return np.maximum(scale, np.float32(self.floor)) if self.floor else scale

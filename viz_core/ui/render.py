@@ -44,7 +44,7 @@ def body(scene: Scene, lang: Lang, bench: Bench) -> None:
             st.markdown(context.t(f"{scene.table}.said", **view.facts))
     with proofs:
         for proof in view.proofs:
-            _proof(proof, context)
+            st.markdown(proof_line(proof, context))
     _details(scene, view, context)
 
 
@@ -152,11 +152,14 @@ def _numbers(numbers: tuple[Number, ...], context: Context) -> None:
                 st.metric(label, value, width="content")
 
 
-def _proof(proof: Proof, context: Context) -> None:
-    """One line: verdict, claim, measured beside its tolerance; a claim that fails is shown as plainly."""
+def proof_line(proof: Proof, context: Context) -> str:
+    """Verdict, claim, measured beside its tolerance; a claim that fails, or is about nothing, is shown as plainly."""
+    claim = context.t(f"proof.{proof.name}")
+    if proof.empty:
+        return f":gray[:material/remove:] {context.t('shell.nothing_left')} {claim}"
     mark = ":green[:material/check:]" if proof.holds else ":red[:material/close:]"
     verdict = context.t("shell.holds" if proof.holds else "shell.fails")
-    st.markdown(f"{mark} {verdict} {context.t(f'proof.{proof.name}')} `{_measured(proof)}`")
+    return f"{mark} {verdict} {claim} `{_measured(proof)}`"
 
 
 def _measured(proof: Proof) -> str:
