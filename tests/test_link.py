@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from viz_core.ui.link import LONGEST, joined, pack, unpack
 from viz_core.ui.registry import PAGES, path_of
+from viz_core.ui.scenes.pa_waste import COUNT
 
 TEXT = st.text(st.characters(exclude_categories=("Cs",)), max_size=300)
 
@@ -53,3 +54,7 @@ def test_address_of_every_page() -> None:
             path = "" if page is PAGES[0] else page.url
             assert joined(url, "", path_of(page.id), query) == f"http://h:8501/{path}?lang=zh&prompt=a%20b"
     assert joined("https://h/app/y", "app", path_of("attention"), {}) == "https://h/app/attention?"
+
+
+def test_a_number_between_two_stops_of_its_slider_is_dropped() -> None:
+    assert [COUNT.parse(raw) for raw in ("40", "41", "60", "160", "180")] == [40, None, 60, 160, None]

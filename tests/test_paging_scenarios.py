@@ -103,11 +103,27 @@ def test_our_requests_waste_like_the_papers() -> None:
     """The paper's order: paged memory holds the most tokens, then oracle, pow2, max; the over-reservation of max
     dominates.
     """
-    work, slots = workloads.jobs("sharegpt", 120), 15_728
-    tokens = {rule: simulate(work, slots, rule, workloads.LONGEST).shares() for rule in RULES}
-    paged = measure(run(workloads.paged(work, slots, 16))).waste.shares()
-    assert tokens["max"]["tokens"] < tokens["pow2"]["tokens"] < tokens["oracle"]["tokens"] < paged["tokens"]
-    assert tokens["max"]["internal"] > 0.5 and paged["tokens"] > 0.9
+    measured = workloads.memory_shares("sharegpt", 120, 16)
+    tokens = measured.shares
+    assert tokens["max"]["tokens"] < tokens["pow2"]["tokens"] < tokens["oracle"]["tokens"] < tokens["paged"]["tokens"]
+    assert tokens["max"]["internal"] > 0.5 and tokens["paged"]["tokens"] > 0.9 and measured.scarce
+    assert tokens["oracle"]["internal"] == 0, "exact, as in the paper"
+
+
+@pytest.mark.parametrize(("name", "count"), [("alpaca", 160), ("sharegpt", 40), ("sharegpt", 100)])
+def test_all_rules_are_measured_over_the_same_steps(name: str, count: int) -> None:
+    """Also where one lets nobody wait: then paging holds no fewer tokens than a rule that reserves more."""
+    work = workloads.jobs(name, count)
+    waste = {rule: simulate(work, workloads.SLOTS, rule, workloads.LONGEST) for rule in RULES}
+    waste["paged"] = measure(run(workloads.paged(work, workloads.SLOTS, 16))).waste
+    steps = min(len(each.tokens) for each in waste.values())
+    when = [at for at in range(steps) if all(each.waiting[at] for each in waste.values())]
+    measured = workloads.memory_shares(name, count, 16)
+    assert measured.scarce == bool(when) and measured.steps == len(when or range(steps))
+    for rule, shares in measured.shares.items():
+        mean = np.mean([waste[rule].tokens[at] for at in when or range(steps)]) / workloads.SLOTS
+        assert abs(shares["tokens"] - mean) < 1e-12
+    assert measured.shares["pow2"]["tokens"] < measured.shares["paged"]["tokens"] + 0.01
 
 
 BAD = {

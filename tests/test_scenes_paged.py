@@ -19,7 +19,7 @@ from viz_core.paging.metrics import measure
 from viz_core.paging.policies import POLICIES
 from viz_core.paging.presets import PRESETS, SOURCE, under
 from viz_core.paging.run import run
-from viz_core.paging.scenario import Act, Prompt, Scenario
+from viz_core.paging.scenario import Act, Ask, Prompt, Scenario
 from viz_core.paging.scenario_file import from_json, to_json
 from viz_core.trace import Text
 from viz_core.ui.scenes import pa_presets
@@ -223,8 +223,8 @@ def test_the_same_requests_stand_beside_a_run() -> None:
     """Contiguous runs hold the same tokens at the same steps while none waits; paging has no external waste."""
     source = run(SOURCE)
     jobs = jobs_of(source)
-    assert [(job.at, job.prompt, job.output, job.stay) for job in jobs] == [
-        (0, 7, 4, 4), (1, 5, 1, 4), (5, 4, 1, 2), (7, 6, 1, 0),
+    assert [(job.at, job.prompt, job.output, job.stay, job.slots) for job in jobs] == [
+        (0, 7, 3, 4, 10), (1, 5, 0, 4, 5), (5, 4, 0, 2, 4), (7, 6, 0, 0, 6),
     ]  # fmt: skip
     for name in ("fragmentation", "thrash"):
         recording = run(PRESETS[name])
@@ -240,4 +240,29 @@ def test_a_request_longer_than_the_pool_has_no_bars() -> None:
     long = Scenario(4, 4, windows=(6,), script=(Act("add", "A", Prompt((("A", 9),))), Act("decode", "A", count=20)))
     recording = run(long)
     assert beside(recording, measure(recording)) is None
-    assert SCENE.build(context(SCENE, "en", scenario=to_json(long))).plates
+    view = SCENE.build(context(SCENE, "en", scenario=to_json(long)))
+    assert view.plates and "longer than the whole pool" in str(view.facts["counts"])
+
+
+def added(*prompts: int) -> dict[str, dict[str, float]]:
+    """Bars beside a script that adds requests to nine blocks of four."""
+    script = tuple(Act("add", name, Prompt(((name, n),))) for name, n in zip("ABC", prompts, strict=False))
+    recording = run(Scenario(9, 4, script=script))
+    shares = beside(recording, measure(recording))
+    assert shares is not None
+    return shares
+
+
+def test_the_exact_length_is_exact() -> None:
+    """In scripts too, whether a request gets its slots, never does, or fills the pool."""
+    one = added(30, 30)["oracle"]
+    assert one["tokens"] == pytest.approx(30 / 36) and one["internal"] == one["reserved"] == 0
+    full = added(36)
+    assert all(full[rule]["tokens"] == 1 for rule in full)
+    served = run(Scenario(2, 4, requests=(Ask("A", Prompt((("A", 8),)), 1),)))
+    shares = beside(served, measure(served))
+    assert shares is not None and shares["oracle"]["tokens"] == 1
+    for name in PRESETS:
+        recording = run(PRESETS[name])
+        shares = beside(recording, measure(recording))
+        assert shares is not None and shares["oracle"]["internal"] == 0, name

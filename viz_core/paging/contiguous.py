@@ -1,8 +1,8 @@
 """Contiguous KV allocation, the way before paging: one unbroken run of slots a request, reserved at its start.
 
 The three Orca baselines of SOSP'23, section 6.1: *max* reserves the longest length the server allows, *pow2* the
-prompt and the next power of two of the output, *oracle* exactly what the request will use. First fit, first come
-first served, one token a step and request. Left out: Orca's buddy allocator, so holes are those of first fit.
+prompt and the next power of two of the output, *oracle* exactly the slots that the request will fill. First fit, first
+come first served, one token a step and request. Left out: Orca's buddy allocator, so holes are those of first fit.
 """
 
 from __future__ import annotations
@@ -22,21 +22,32 @@ from viz_core.paging.scenario import MOST_STEPS
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """A request as a contiguous allocator sees it: arrival step, prompt and output tokens, and for how many steps it
-    keeps its memory once all are there.
+    """A request as a contiguous allocator sees it: arrival step, prompt and output tokens, for how many steps it keeps
+    its memory once all are there, and how many output tokens never get K/V: the last one sampled; none of a script's.
     """
 
     at: int
     prompt: int
     output: int
     stay: int = 0
+    unwritten: int = 1
+
+    @property
+    def slots(self) -> int:
+        """Slots that hold K/V in the end."""
+        return self.prompt + self.output - self.unwritten
+
+
+def next_power(tokens: int) -> int:
+    """The least power of two that is no smaller; 0 of 0."""
+    return 1 << (tokens - 1).bit_length() if tokens else 0
 
 
 Reserve = Callable[[Job, int], int]
 RULES: dict[str, Reserve] = {
     "max": lambda job, longest: longest,
-    "pow2": lambda job, longest: min(job.prompt + (1 << (job.output - 1).bit_length()), longest),
-    "oracle": lambda job, longest: job.prompt + job.output,
+    "pow2": lambda job, longest: min(job.prompt + next_power(job.output), longest),
+    "oracle": lambda job, longest: job.slots,
 }
 
 
@@ -59,23 +70,26 @@ def jobs_of(recording: Recording) -> list[Job]:
     for event in log:
         if event.op == Op.ARRIVE:
             prompt, at = max(1, event.value), event.step
-            output = max(1, most[event.request] - prompt + recording.scripted)  # a script computes the last token too
-            left = ends.get(event.request, log.num_steps) - at - output
-            jobs.append(Job(at, prompt, output, max(0, left) * recording.scripted))
+            unwritten = int(not recording.scripted)  # a script computes the last token too
+            output = max(unwritten, most[event.request] - prompt)
+            left = ends.get(event.request, log.num_steps) - at - output - 1
+            jobs.append(Job(at, prompt, output, max(0, left) * recording.scripted, unwritten))
     return jobs
 
 
 def beside(recording: Recording, metrics: Metrics) -> dict[str, dict[str, float]] | None:
-    """Mean share of each use of the pool's slots over all steps (0..1), by rule and for the paged run itself.
+    """Mean share of each use of the pool's slots (0..1), by rule and for the paged run itself, over the steps of that
+    run: a rule that needs more is cut there.
 
     None where a request is longer than the pool.
     """
     jobs, slots = jobs_of(recording), recording.config.usable * recording.config.block_size
-    longest = max(job.prompt + job.output for job in jobs)
+    longest = max(job.slots for job in jobs)
     if longest > slots:
         return None
-    waste = {rule: simulate(jobs, slots, rule, longest) for rule in RULES} | {"paged": metrics.waste}
-    return {rule: each.shares(all_steps=True) for rule, each in waste.items()}
+    steps = len(metrics.waste.tokens)
+    waste = {rule: simulate(jobs, slots, rule, longest).until(steps) for rule in RULES} | {"paged": metrics.waste}
+    return {rule: each.shares() for rule, each in waste.items()}
 
 
 def first_fit(held: Sequence[_Held], slots: int, size: int) -> int:
@@ -91,8 +105,8 @@ def first_fit(held: Sequence[_Held], slots: int, size: int) -> int:
 def simulate(jobs: Sequence[Job], slots: int, rule: str, longest: int) -> Waste:
     """Slots by use at each step until all jobs have finished; `longest` = most tokens a request may have."""
     for job in jobs:
-        if job.prompt + job.output > longest or RULES[rule](job, longest) > slots:
-            raise Problem("paging_contiguous", tokens=job.prompt + job.output, longest=longest, slots=slots)
+        if job.slots > longest or RULES[rule](job, longest) > slots:
+            raise Problem("paging_contiguous", tokens=job.slots, longest=longest, slots=slots)
     pending, waiting = deque(sorted(jobs, key=lambda job: job.at)), deque[Job]()
     held: list[_Held] = []
     rows: list[tuple[int, int, int, int, int]] = []
@@ -123,7 +137,7 @@ def _admit(waiting: deque[Job], held: list[_Held], slots: int, rule: str, longes
         start = first_fit(held, slots, size)
         if start < 0:
             return
-        held.append(_Held(start, size, job.prompt, job.prompt + job.output - 1, job.stay))
+        held.append(_Held(start, size, job.prompt, job.slots, job.stay))
         held.sort(key=lambda run: run.start)
         waiting.popleft()
 

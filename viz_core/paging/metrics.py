@@ -18,6 +18,7 @@ from viz_core.paging.replay import State, replay
 from viz_core.paging.run import Recording
 
 Counts = NDArray[np.int64]
+USES = ("tokens", "reserved", "internal", "external", "idle")
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,14 +35,19 @@ class Waste:
     idle: Counts
     waiting: NDArray[np.bool_]
 
-    def shares(self, *, all_steps: bool = False) -> dict[str, float]:
-        """Mean share of each use (0..1, summing to 1) over the steps in which a request waits; over all of them when
-        none does, or where that is asked for.
-        """
-        parts = {name: getattr(self, name) for name in ("tokens", "reserved", "internal", "external", "idle")}
-        when = self.waiting if self.waiting.any() and not all_steps else np.ones_like(self.waiting)
-        total = float(sum(part[when].sum() for part in parts.values()))
-        return {name: float(part[when].sum()) / total for name, part in parts.items()}
+    def shares(self, when: NDArray[np.bool_] | None = None) -> dict[str, float]:
+        """Mean share of each use (0..1, summing to 1) over the steps that `when`, (steps,), picks; else all."""
+        parts = {name: getattr(self, name) if when is None else getattr(self, name)[when] for name in USES}
+        total = float(sum(part.sum() for part in parts.values()))
+        return {name: float(part.sum()) / total for name, part in parts.items()}
+
+    def until(self, steps: int) -> Waste:
+        """The first `steps` of it; after its own end the pool is empty and nobody waits."""
+        more = max(0, steps - len(self.tokens))
+        pool = sum(int(getattr(self, name)[0]) for name in USES)
+        cut = {name: np.pad(getattr(self, name)[:steps], (0, more)) for name in (*USES, "waiting")}
+        cut["idle"][len(self.tokens) :] = pool
+        return Waste(**cut)
 
 
 @dataclass(frozen=True, slots=True)

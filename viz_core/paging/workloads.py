@@ -7,16 +7,17 @@ traces themselves are not used.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from viz_core.paging.config import SchedulerConfig
 from viz_core.paging.contiguous import RULES, Job, simulate
-from viz_core.paging.metrics import measure
+from viz_core.paging.metrics import Waste, measure
 from viz_core.paging.run import run
 from viz_core.paging.scenario import Ask, Prompt, Scenario
 
 Shares = dict[str, float]
-PARTS = ("tokens", "reserved", "internal", "external", "idle")
 SLOTS = 15_728  # KV memory of the paper's OPT-13B: 12 GB at 800 KB a token, in whole blocks of 16
 MEANS = {"sharegpt": (161.31, 337.99), "alpaca": (19.31, 58.45)}
 LONGEST = 2048
@@ -48,10 +49,34 @@ def paged(work: list[Job], slots: int, block_size: int) -> Scenario:
     return Scenario(slots // block_size, block_size, requests=asks, scheduler=SchedulerConfig(max_num_seqs=256))
 
 
-def memory_shares(name: str, count: int, block_size: int, seed: int = 0) -> dict[str, Shares]:
-    """Mean share of each use of memory (0..1) under the three contiguous rules and under paging, on the same
-    requests.
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """Mean share of each use of memory by rule, all over the same `steps` steps; `scarce`: those in which a request
+    waits for memory under every rule, else those until the first rule is through.
+    """
+
+    shares: dict[str, Shares]
+    steps: int
+    scarce: bool
+
+
+def memory_shares(name: str, count: int, block_size: int, seed: int = 0) -> Beside:
+    """The three contiguous rules and paging side by side on the same requests.
+
+    SOSP'23 measures servers under load, where memory is what limits them: so the steps count in which requests wait
+    under every rule. Where some rule lets nobody wait there are none, and then all steps count in which every rule
+    still has requests.
     """
     work = jobs(name, count, seed)
-    shares = {rule: simulate(work, SLOTS, rule, LONGEST).shares() for rule in RULES}
-    return shares | {"paged": measure(run(paged(work, SLOTS, block_size))).waste.shares()}
+    waste = {rule: simulate(work, SLOTS, rule, LONGEST) for rule in RULES}
+    return beside(waste | {"paged": measure(run(paged(work, SLOTS, block_size))).waste})
+
+
+def beside(waste: dict[str, Waste]) -> Beside:
+    """Runs of the same requests over the same steps."""
+    steps = min(len(each.tokens) for each in waste.values())
+    busy = {rule: each.until(steps) for rule, each in waste.items()}
+    when = np.logical_and.reduce([each.waiting for each in busy.values()])
+    scarce = bool(when.any())
+    when = when if scarce else np.ones_like(when)
+    return Beside({rule: each.shares(when) for rule, each in busy.items()}, int(when.sum()), scarce)

@@ -18,7 +18,7 @@ from viz_core.model.counts import Counts, Tally
 from viz_core.model.journey import Journey, journey
 from viz_core.model.library import Model
 from viz_core.model.paged import placed
-from viz_core.paging.workloads import Shares
+from viz_core.paging.workloads import Beside
 from viz_core.paging.workloads import memory_shares as paged_memory
 from viz_core.proofs import Proof, flash_attention, kv_cache, paging
 from viz_core.ui import models
@@ -112,7 +112,7 @@ def reorder_proof(data: str) -> Proof:
 
 
 @st.cache_data(max_entries=32, show_spinner=False)
-def memory_shares(work: str, requests: int, block_size: int) -> dict[str, Shares]:
+def memory_shares(work: str, requests: int, block_size: int) -> Beside:
     """Shares of KV memory under contiguous and paged allocation."""
     return paged_memory(work, requests, block_size)
 

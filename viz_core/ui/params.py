@@ -35,12 +35,12 @@ class Whole:
     step: int = 1
 
     def parse(self, raw: str) -> int | None:
-        """The number that a link names, if it lies within the bounds."""
+        """The number that a link names, if it is one that the slider has."""
         try:
             value = int(raw)
         except ValueError:
             return None
-        return value if self.low <= value <= self.high else None
+        return value if self.low <= value <= self.high and (value - self.low) % self.step == 0 else None
 
 
 @dataclass(frozen=True, slots=True)

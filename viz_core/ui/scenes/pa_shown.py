@@ -16,11 +16,10 @@ from viz_core.figures.theme import HUES
 from viz_core.i18n import t
 from viz_core.paging.film import requests_of
 from viz_core.paging.log_file import dump_lines
-from viz_core.paging.metrics import Metrics, Waste
+from viz_core.paging.metrics import USES, Metrics, Waste
 from viz_core.paging.run import Recording
 from viz_core.paging.scenario import Scenario
 from viz_core.paging.scenario_file import to_json
-from viz_core.paging.workloads import PARTS
 from viz_core.trace import Label
 from viz_core.ui.cached_paged import Played, not_too_long, played
 from viz_core.ui.scene import Context, Download, Number, Plate, View
@@ -58,7 +57,8 @@ def recorded(context: Context, run: Played, title: Label, name: str) -> View:
             "blocks": config.usable,
             "size": config.block_size,
             "steps": log.num_steps,
-            "counts": sentence(context, recording, metrics),
+            "counts": sentence(context, recording, metrics)
+            + ("" if shares is not None else " " + context.t("paging.no_bars")),
         },
         table=table(metrics),
         downloads=(Download(f"{name}.log.jsonl", "application/jsonl", lambda: log_bytes(recording)),),
@@ -81,12 +81,12 @@ def use_of_slots(look: Look, waste: Waste) -> go.Figure:
     Of a long run every k-th step is shown, which the axis says.
     """
     steps = len(waste.tokens)
-    pool = int(sum(getattr(waste, part)[0] for part in PARTS))
+    pool = int(sum(getattr(waste, part)[0] for part in USES))
     every = -(-steps // MOST_POINTS)
-    sizes = {part: getattr(waste, part)[::every] for part in PARTS}
+    sizes = {part: getattr(waste, part)[::every] for part in USES}
     bands = [
         Band(t(f"paging.part.{part}", look.lang), sizes[part], hue)
-        for part, hue in zip(PARTS, HUES, strict=False)
+        for part, hue in zip(USES, HUES, strict=False)
         if part != "idle" and sizes[part].any()
     ]
     title = t("figure.step_axis", look.lang) if every == 1 else t("figure.step_axis_thinned", look.lang, every=every)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from viz_core import units
-from viz_core.paging.workloads import MEANS, PARTS, QUOTED, SLOTS
+from viz_core.paging.metrics import USES
+from viz_core.paging.workloads import MEANS, QUOTED, SLOTS
 from viz_core.ui import cached
 from viz_core.ui.params import Choice, Whole
 from viz_core.ui.scene import Context, Number, Scene, View
@@ -17,7 +18,8 @@ SIZE = Whole("block_size", 1, 128, 16)
 def build(context: Context) -> View:
     """Our simulation beside the paper's figure, which is quoted."""
     values = context.values
-    ours = cached.memory_shares(values["work"], values["requests"], values["block_size"])
+    measured = cached.memory_shares(values["work"], values["requests"], values["block_size"])
+    ours = measured.shares
     rows = []
     for rule, shares in ours.items():
         rows.append(row(context, rule, "simulated", shares))
@@ -39,10 +41,11 @@ def build(context: Context) -> View:
             "size": values["block_size"],
             "paged": units.percent(ours["paged"]["tokens"], 1),
             "max": units.percent(ours["max"]["tokens"], 1),
+            "over": context.t(f"paging.over.{'scarce' if measured.scarce else 'busy'}", steps=measured.steps),
         },
         table={
             "memory": [r.name for r in rows],
-            **{part: [round(r.parts[i], 2) for r in rows] for i, part in enumerate(PARTS)},
+            **{part: [round(r.parts[i], 2) for r in rows] for i, part in enumerate(USES)},
         },
     )
 
