@@ -23,7 +23,7 @@ def all_scenes() -> tuple[Scene, ...]:
 
 def context(scene: Scene, lang: Lang, *, dark: bool = False, narrow: bool = False, **values: object) -> Context:
     """The scene's context as a reader finds it, with some controls moved."""
-    bench = Bench("bundled", t("workbench.prompt", lang), 0)
+    bench = Bench("bundled", t("workbench.prompt", lang), 0, lang)
     defaults = {p.name: p.default for p in fixed(scene.params, bench)}
     look = Look(theme("dark" if dark else "light"), lang, 360 if narrow else 1100)
     return Context(look, bench, defaults | values)

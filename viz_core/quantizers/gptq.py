@@ -87,8 +87,18 @@ def gptq(
 
 def nearest(weight: np.ndarray, bits: int = 4, group: int | None = None) -> np.ndarray:
     """`weight` (in, out) rounded to nearest on the same grids: what GPTQ is compared with."""
+    rounded = [np.stack([Columns.of(p, bits).round(c) for c in p.T], axis=1) for p in _groups(weight, group)]
+    return np.concatenate(rounded, axis=1).T.astype(np.float32)
+
+
+def half_steps(weight: np.ndarray, bits: int = 4, group: int | None = None) -> np.ndarray:
+    """Half the step of the grid that `nearest` rounds each weight on, float64 (in, out): its largest possible error."""
+    steps = [np.repeat(Columns.of(p, bits).scale[:, None], p.shape[1], axis=1) for p in _groups(weight, group)]
+    return np.concatenate(steps, axis=1).T / 2
+
+
+def _groups(weight: np.ndarray, group: int | None) -> list[np.ndarray]:
+    """The weight (in, out) as stretches (out, columns) that share a scale an output, float64."""
     w = weight.T.astype(np.float64)
     size = group or w.shape[1]
-    parts = [w[:, i : i + size] for i in range(0, w.shape[1], size)]
-    rounded = [np.stack([Columns.of(p, bits).round(c) for c in p.T], axis=1) for p in parts]
-    return np.concatenate(rounded, axis=1).T.astype(np.float32)
+    return [w[:, i : i + size] for i in range(0, w.shape[1], size)]

@@ -21,8 +21,9 @@ from viz_core.ui.params import Choice, Whole
 from viz_core.ui.quantizing_data import Data, seen
 
 NAMES = tuple(FORMATS)
-COMPARED = tuple(name for name in FORMATS if name not in ("FP16", "BF16", "E2M3", "E3M2", "E2M1"))
-"""All formats but the casts without a scale, which lie far off a chart of errors."""
+HALVES, CASTS = ("FP16", "BF16"), ("E2M1", "E2M3", "E3M2")
+COMPARED = tuple(name for name in FORMATS if name not in HALVES + CASTS)
+"""All formats but those of 16 bits and the short casts without a scale, which lie far off a chart of errors."""
 FORMAT = Choice("format", NAMES, "Q4_0")
 BLOCK = Whole("block", 0, 63, 3)
 

@@ -17,10 +17,10 @@ from viz_core.model.tokenizer import Tokenizer
 from viz_core.quantizers.gptq import gptq, nearest
 from viz_core.quantizers.registry import FORMATS
 from viz_core.ui import cached
-from viz_core.ui.params import Choice
+from viz_core.ui.params import Choice, Live
 
-TEXT = Choice("held_text", LANGS, "en")
-"""Which held-out text the bundled model reads."""
+TEXT = Live("held_text", lambda bench: Choice("held_text", LANGS, bench.lang))
+"""Which held-out text the bundled model reads: at first the one in the reader's language."""
 LAYER = Choice("method_layer", ("0", "1", "2", "3"), "0")
 MATRIX = Choice("matrix", ("qkv", "o", "gate_up", "down"), "down")
 """One matrix of the bundled model; the inputs of the first `down` have an outlier channel."""

@@ -159,11 +159,13 @@ def proof_line(proof: Proof, context: Context) -> str:
         return f":gray[:material/remove:] {context.t('shell.nothing_left')} {claim}"
     mark = ":green[:material/check:]" if proof.holds else ":red[:material/close:]"
     verdict = context.t("shell.holds" if proof.holds else "shell.fails")
-    return f"{mark} {verdict} {claim} `{_measured(proof)}`"
+    return f"{mark} {verdict} {claim} `{_measured(proof, context)}`"
 
 
-def _measured(proof: Proof) -> str:
-    sign = "≤" if proof.measured <= proof.tolerance else ">"
+def _measured(proof: Proof, context: Context) -> str:
+    sign, key = "≤" if proof.measured <= proof.tolerance else ">", f"measured.{proof.name}"
+    if has(key):  # in a unit of its own
+        return context.t(key, measured=f"{proof.measured:.3g}", sign=sign, tolerance=f"{proof.tolerance:.3g}")
     return f"max |Δ| {proof.measured:.2g} {sign} {proof.tolerance:.2g}"
 
 
@@ -172,8 +174,9 @@ def _details(scene: Scene, view: View, context: Context) -> None:
         with st.expander(context.t("shell.details")):
             st.markdown(context.t(f"{scene.table}.notes", **view.facts))
     if view.table is not None:
-        with st.expander(context.t("shell.table")):
-            st.dataframe(pd.DataFrame(view.table), hide_index=True, width="stretch", key=f"table.{scene.table}")
+        with st.expander(context.t("shell.table"), expanded=view.opened):
+            frame = pd.DataFrame(view.table).rename(columns=context.column)
+            st.dataframe(frame, hide_index=True, width="stretch", key=f"table.{scene.table}")
     if view.code:
         with st.expander(context.t("shell.code")):
             for function in view.code:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from viz_core.figures.layout import Look, alt_text
-from viz_core.i18n import Lang, t
+from viz_core.i18n import Lang, has, t
 from viz_core.proofs import Proof
 from viz_core.trace import Trace
 from viz_core.ui.params import Filler, Param, Part
@@ -22,11 +22,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Bench:
-    """The workbench: what the reader carries from page to page."""
+    """The workbench: what the reader carries from page to page, the language included."""
 
     model: str
     prompt: str
     seed: int
+    lang: Lang = "en"
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +46,11 @@ class Context:
     def t(self, key: str, **params: object) -> str:
         """A text in the reader's language."""
         return t(key, self.lang, **params)
+
+    def column(self, name: str) -> str:
+        """The heading of a table's column; files keep the name itself, which is the same in both languages."""
+        key = f"column.{name}"
+        return self.t(key) if has(key) else name
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +106,7 @@ class View:
     """What a scene shows, from top to bottom; `facts` fill the placeholders of its message and notes.
 
     `quote` is text that the model made or the reader typed: shown as it is, never as markup. `beside` puts the plates
-    side by side, which a phone stacks.
+    side by side, which a phone stacks; `opened` shows the table at once.
     """
 
     trace: Trace | None = None
@@ -108,6 +114,7 @@ class View:
     plates: tuple[Plate, ...] = ()
     beside: bool = False
     table: Mapping[str, list[Any]] | None = None
+    opened: bool = False
     numbers: tuple[Number, ...] = ()
     proofs: tuple[Proof, ...] = ()
     question: Question | None = None

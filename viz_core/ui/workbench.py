@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import streamlit as st
 
 from viz_core.i18n import Lang, Problem, t
@@ -61,11 +63,11 @@ def current(lang: Lang) -> tuple[Bench, Problem | None]:
     """The workbench in use; with a bad prompt the last good one, and what is wrong with the new one."""
     model = models.spec(*(controls.value_of(p) for p in (_model(), models.PRECISION, models.WHERE)))
     prompt, seed = (controls.value_of(p) for p in _more(lang))
-    bench = Bench(model, prompt, seed)
+    bench = Bench(model, prompt, seed, lang)
     try:
         check(bench)
     except Problem as problem:
-        first = Bench(models.options()[0], t("workbench.prompt", lang), seed)
+        first = Bench(models.options()[0], t("workbench.prompt", lang), seed, lang)
         return _nearest(bench, st.session_state.get(GOOD, first)), problem
     st.session_state[GOOD] = bench
     return bench, None
@@ -80,7 +82,7 @@ def _tell_missing(lang: Lang) -> None:
 
 def _nearest(bench: Bench, good: Bench) -> Bench:
     """What of a bad bench can be used: its prompt with the last good model, or its model with the last good prompt."""
-    for candidate in (Bench(good.model, bench.prompt, bench.seed), Bench(bench.model, good.prompt, bench.seed)):
+    for candidate in (replace(bench, model=good.model), replace(bench, prompt=good.prompt)):
         try:
             check(candidate)
         except Problem:

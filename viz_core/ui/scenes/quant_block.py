@@ -60,8 +60,8 @@ def line(context: Context, pair: Pair, at: int, count: int, k: int) -> Line:
     places = [place(pair, at + i) for i in range(count)]
     blocks = {number: snapped(pair.before, pair.after, number) for number, _ in places}
     found = [(blocks[number], i) for number, i in places]
-    remark, sqnr = f"{pair.after.bits_per_weight:.3g} bit", decibels(context, pair)
-    remark += "" if sqnr is None else f" · {units.decibels(sqnr)}"
+    bits, sqnr = f"{pair.after.bits_per_weight:.3g}", decibels(context, pair)
+    remark = context.t("quant.only_bits", bits=bits) + ("" if sqnr is None else f" · {units.decibels(sqnr)}")
     hovers = tuple(context.t("scene.quantization.block.hover", code=block.codes[i], formula=block.formula(i),
                              error=short(block.error[i])) for block, i in found)
     after = [float(block.after[i]) for block, i in found]
@@ -91,11 +91,21 @@ def build(context: Context) -> View:
         proofs=(on_points(first.after), quantizing.ggml_proof()),
         question=Question(("4.0", "4.25", "4.5"), 2),
         facts={"extreme": spoken(extreme), "step": spoken(abs(block.scale)) if np.isfinite(block.scale) else "∞",
-               "int8": f"{three[0].after.bits_per_weight:.4g}", "n": pairs[0].before.size},
+               "int8": f"{three[0].after.bits_per_weight:.4g}", "n": pairs[0].before.size, **_usage(three)},
         table={"format": [p.name for p in pairs],
                "bits a weight": [round(p.after.bits_per_weight, 4) for p in pairs],
                "SQNR dB": [decibels(context, p) for p in pairs]},
     )
+
+
+def _usage(pairs: list[Pair]) -> dict[str, str]:
+    """The shares of the weights that NF4's rarest and commonest code have, where the tensor fills a block of it."""
+    found = next((p.after for p in pairs if p.name == "NF4"), None)
+    if found is None:
+        return {"rarest": "–", "commonest": "–"}
+    codes = found.layout.join(found.codes)
+    share = np.bincount(codes.reshape(-1), minlength=len(found.format.grid.levels)) / codes.size
+    return {"rarest": units.percent(share.min(), 1), "commonest": units.percent(share.max(), 1)}
 
 
 SCENE = Scene("quantization", "block", build, params=(*DATA, FAMILY, BLOCK, ALL), bench=True)

@@ -40,7 +40,7 @@ def build(context: Context) -> View:
     code, after = int(q.codes[0, 0]), float(q.values[0])
     bits = ((code >> np.arange(int(grid.bits))) & 1).astype(np.uint8)[::-1]
     part, names = roles(grid)[::-1], [context.t(f"quant.part_{name}") for name in PARTS]
-    hovers = [f"{names[p]}, bit {int(grid.bits) - 1 - i}" for i, p in enumerate(part)]
+    hovers = [context.t("quant.bit", part=names[p], bit=int(grid.bits) - 1 - i) for i, p in enumerate(part)]
     line = Line(grid.name, grid.levels, [after], reading(grid, code), (reading(grid, code),))
     near = np.sort(np.abs(grid.levels - np.float32(after)))
     return View(

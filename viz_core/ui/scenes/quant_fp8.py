@@ -17,6 +17,7 @@ from viz_core.ui.scene import Context, Number, Plate, Question, Scene, View
 TOKENS = Choice("fp8_tokens", ("256", "512", "1024", "2048"), "1024")
 WIDTH = Choice("fp8_width", ("64", "128"), "128")
 SEED = Whole("fp8_seed", 0, 9, 0)
+BY = {"block": "block", "rotation": "rotated", "both": "both"}  # word of the message: way
 
 
 def written(value: float) -> str:
@@ -61,20 +62,21 @@ def build(context: Context) -> View:
         question=Question(
             options,
             int(rmse["rotated"] < rmse["block"]),
-            {"block": written(rmse["block"]), "rotated": written(rmse["rotated"])},
+            {name: written(rmse[name]) for name in ("tensor", "block", "rotated")},
         ),
         facts={
             "n": n,
             "d": d,
             "ours": f"{ours:.1f}",
             "theirs": f"{theirs:.1f}",
+            **{f"by_{word}": f"{rmse[name] / rmse['tensor']:.2f}" for word, name in BY.items()},
             **{name: written(value) for name, value in rmse.items()},
             **{f"{name}_printed": written(value) for name, value in PRINTED.items()},
         },
         table={
             "": [context.t(f"quant.fp8_{name}") for name in WAYS],
             "RMSE": list(rmse.values()),
-            context.t("quant.fp8_printed"): list(PRINTED.values()),
+            "RMSE, printed": list(PRINTED.values()),
         },
         code=(attend_fp8, rotate),
     )

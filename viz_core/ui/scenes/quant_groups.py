@@ -5,6 +5,7 @@ from __future__ import annotations
 from viz_core import units
 from viz_core.figures.curves import Curve, curves
 from viz_core.figures.scales import Scale
+from viz_core.quantizers.compare import Row
 from viz_core.ui import quantizing
 from viz_core.ui.params import Choice
 from viz_core.ui.quantizing import SIZES
@@ -32,12 +33,19 @@ def build(context: Context) -> View:
         notice=notice(context, instead, few=True),
         numbers=tuple(Number("quant_at", units.decibels(row.errors.sqnr, 2), {"name": kind, "bits": f"{row.bits:.4g}"})
                       for kind, row in ((kind, rows[at]) for kind, rows in found.items())),
-        facts={"size": size, "ahead": ", ".join(map(str, ahead)) or "–",
+        facts={**_ends(found["uint4"]), "size": size, "ahead": ", ".join(map(str, ahead)) or "–",
                "scale": f"{16 / size:.3g}", "peak": f"{32 / size:.3g}"},
-        table={"block": list(SIZES), **{f"{kind} {what}": [round(of(row), 3) for row in rows]
-               for kind, rows in found.items()
-               for what, of in (("bits", lambda r: r.bits), ("dB", lambda r: r.errors.sqnr))}},
+        table={"block": list(SIZES),
+               **{f"{kind} bits": [round(row.bits, 3) for row in rows] for kind, rows in found.items()},
+               **{f"{kind} dB": [round(row.errors.sqnr, 3) for row in rows] for kind, rows in found.items()}},
     )
+
+
+def _ends(rows: list[Row]) -> dict[str, object]:
+    """For the message: the largest and the smallest block, what each reaches and costs."""
+    many, few = rows[0], rows[-1]
+    return {"kind": "uint4", "smallest": SIZES[0], "largest": SIZES[-1], "best": units.decibels(many.errors.sqnr),
+            "worst": units.decibels(few.errors.sqnr), "many": f"{many.bits:.3g}", "few": f"{few.bits:.3g}"}
 
 
 SCENE = Scene("quantization", "groups", build, params=(*DATA, SIZE), bench=True)

@@ -87,13 +87,16 @@ def build(context: Context) -> View:
     keys, values = quantizing_kv.kv_arrays(bench.model, bench.prompt, layer)
     runs = four(context, choice)
     table = [quantizing_kv.kv_perplexity(context.values[TEXT.name], c) for c in (full, choice, *runs.values())]
+    pair = choice.k.bits, choice.v.bits
+    bits = context.t("quant.kv_both", k=pair[0], v=pair[1]) if pair[0] != pair[1] else pair[0]
     return View(
         plates=(Plate(figure),),
         notice=context.t("quant.kv_no_gain") if kept.all_bytes > exact.all_bytes else None,
         numbers=(
-            Number("quant_kv_bytes", f"{units.size(exact.token_bytes)} → {units.size(kept.token_bytes)}"),
+            Number("quant_kv_bytes", f"{units.size(exact.token_bytes)} → {units.size(kept.token_bytes)}",
+                   {"bits": bits}),
             Number("quant_kv_all", f"{units.size(exact.all_bytes)} → {units.size(kept.all_bytes)}",
-                   {"n": len(exact.log)}),
+                   {"n": len(exact.log), "bits": bits}),
             Number("quant_kv_kl", units.fixed(kl, 4)),
             Number("quant_kv_flips", units.percent(flips, 0)),
             Number("quant_kv_ppl", f"{table[0]:.2f} → {table[1]:.2f}"),
@@ -103,7 +106,7 @@ def build(context: Context) -> View:
                "recent": choice.recent,
                "k_out": f"{outliers(keys):.1f}", "v_out": f"{outliers(values):.1f}",
                **{name.lower().replace(" ", "_"): f"{ppl:.2f}" for name, ppl in zip(runs, table[2:], strict=True)},
-               "base": f"{table[0]:.2f}", **quoted()},
+               "base": f"{table[0]:.2f}", "now": f"{table[1]:.2f}", **quoted()},
         table={"cache": [context.t("quant.kv_base"), "K + V", *runs], "perplexity": [round(p, 3) for p in table]},
     )
 

@@ -18,6 +18,13 @@ BITS = Choice("method_bits", ("8", "4", "3"), "4")
 ALPHA = Choice("smooth_alpha", ("0.25", "0.5", "0.75"), "0.5", when=("method", "smooth"))
 
 
+def verdict(fitted: float, other: float) -> str:
+    """Whether the output error fell on the text that the method was fitted to, and on other text."""
+    if fitted < 1:
+        return "gains" if other < 1 else "fitted"
+    return "unfitted" if other < 1 else "loses"
+
+
 def build(context: Context) -> View:
     """One matrix of the bundled model by the chosen method, against the same grid without it."""
     v = context.values
@@ -25,7 +32,7 @@ def build(context: Context) -> View:
     place = v[TEXT.name], int(v[LAYER.name]), v[MATRIX.name]
     found = eased(*place, method, int(v[BITS.name]), float(v[ALPHA.name]))
     name = context.t(f"option.method.{method}")
-    seen = (context.t("quant.before"), context.t(f"quant.seen_{method}"))
+    seen = (context.t("quant.before"), context.t(f"quant.seen_{method}", bits=v[BITS.name]))
     axis = Scale(context.t("quant.activations" if method == "smooth" else "quant.value"))
     errors = Scale(context.t("quant.output_off"))
     weight, output, unseen = (pair[1] / pair[0] for pair in (found.weight, found.output, found.unseen))
@@ -46,6 +53,8 @@ def build(context: Context) -> View:
             "name": name,
             "output": f"{output:.2f}",
             "weight": f"{weight:.2f}",
+            "unseen": f"{unseen:.2f}",
+            "verdict": context.t(f"scene.quantization.methods.{verdict(output, unseen)}"),
             "group": GROUP,
             "layer": v[LAYER.name],
             "matrix": context.t(f"option.matrix.{v[MATRIX.name]}"),

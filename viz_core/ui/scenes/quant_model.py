@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from viz_core import units
 from viz_core.figures.bars import Bar, bars
 from viz_core.figures.scales import Scale
@@ -34,8 +36,9 @@ def formats(context: Context, rows: list[ModelRow]) -> Plate:
     measure = context.values["damage"]
     lengths = [max(0.0, getattr(row.damage, measure)) for row in rows]
     top = sorted(lengths)[-2] * 1.25
-    shown = [Bar(f"{row.name} · {row.bits:.3g} bit", min(length, top), _written(measure, getattr(row.damage, measure)),
-                 detail=f"perplexity {row.damage.perplexity:.2f}", pale=row.stand_in > 0)
+    shown = [Bar(context.t("quant.named_bits", name=row.name, bits=f"{row.bits:.3g}"), min(length, top),
+                 _written(measure, getattr(row.damage, measure)), pale=row.stand_in > 0,
+                 detail=context.t("quant.perplexity", value=f"{row.damage.perplexity:.2f}"))
              for row, length in zip(rows, lengths, strict=True)]
     return Plate(bars(context.look, shown, Scale(context.t(f"quant.damage_{measure}"), range=(0, top * 1.12))))
 
@@ -52,22 +55,36 @@ def build(context: Context) -> View:
     base = quantizing_model.original(MODEL, lang)
     place = context.values[PLACE.name] % len(base.target)
     here = quantizing_model.next_token(MODEL, name, lang, place)
-    one = next(row for row in rows if row.name == name)
+    by_name = {row.name: row for row in rows}
+    one = by_name[name]
     return View(
         plates=(next_tokens(context, here, name), formats(context, rows)),
         beside=True,
-        quote=here.so_far[-TAIL:] or None,
+        quote=tail(here.so_far) or None,
         numbers=(
             Number("quant_kl_here", units.fixed(here.kl, 4), {"name": name}),
             Number("quant_kl_all", units.fixed(one.damage.kl, 4), {"name": name, "n": len(base.target)}),
             Number("quant_flips_of", units.percent(one.damage.flips, 1), {"name": name}),
             Number("quant_ppl", f"{base.perplexity:.2f} → {one.damage.perplexity:.2f}"),
         ),
-        facts={"n": len(base.target), "silent": ", ".join(silent(rows)) or "–", "noise": f"{one.damage.noise:.3f}",
+        facts={**_worse(by_name), "n": len(base.target),
+               "silent": ", ".join(silent(rows)) or "–", "noise": f"{one.damage.noise:.3f}",
                "added": units.fixed(one.damage.added, 3), "name": name, "place": place + 1,
                "first": context.t("quant.changed" if here.flipped else "quant.kept")},
         table=_table(rows),
     )
+
+
+def tail(text: str) -> str:
+    """The end of a text, marked where it was cut."""
+    return text if len(text) <= TAIL else "…" + text[-TAIL:].lstrip()
+
+
+def _worse(rows: Mapping[str, ModelRow]) -> dict[str, str]:
+    """For the message: how many first choices three formats change, and their bits."""
+    named = {"eight": rows["Q8_0"], "four": rows["Q4_0"], "two": rows["uint2 g64"]}
+    flips = {word: units.percent(row.damage.flips, 1) for word, row in named.items()}
+    return flips | {f"{word}_bits": f"{row.bits:.3g}" for word, row in named.items()}
 
 
 def _table(rows: list[ModelRow]) -> dict[str, list[object]]:

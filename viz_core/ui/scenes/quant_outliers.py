@@ -34,7 +34,8 @@ def build(context: Context) -> View:
             Number("quant_sqnr_pair", " → ".join(map(units.decibels, found.sqnr)), {"bits": bits}),
             Number("quant_kurtosis_pair", " → ".join(map(units.fixed, found.kurtosis))),
         ),
-        facts={"bits": bits, "width": WIDTH, "sigmas": SIGMAS},
+        facts={"bits": bits, "width": WIDTH, "sigmas": SIGMAS, "remedy": names[1],
+               **dict(zip(("before", "after"), map(units.decibels, found.sqnr), strict=True))},
         table={"": list(names), "SQNR dB": list(found.sqnr), "excess kurtosis": list(found.kurtosis)},
         code=(treat,),
     )

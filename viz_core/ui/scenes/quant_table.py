@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from viz_core import units
 from viz_core.figures.points import Point, points
 from viz_core.figures.scales import Scale
@@ -39,23 +41,53 @@ def build(context: Context) -> View:
                     Scale(context.t("quant.sqnr")), height=440)
     two = {name: by_name[name] for name in PAIR if name in by_name}
     said = {name: units.decibels(row.errors.sqnr) for name, row in two.items()}
-    sqnr = [row.errors.sqnr for row in two.values()]
     regrouped = sum(row.regrouped for row in rows)
     return View(
         plates=(Plate(figure),),
+        opened=True,
         notice=notice(context, few=True),
         numbers=tuple(Number("quant_pair", said[name], {"name": name.split()[0], "bits": f"{row.bits:.3g}"})
                       for name, row in two.items()),
-        question=Question(("Q6_K", "E4M3"), int(sqnr[0] < sqnr[1])) if len(two) == 2 and sqnr[0] != sqnr[1] else None,
+        question=_question(context, *two.values()) if len(two) == 2 else None,
         proofs=(quantizing.ggml_proof(),),
         facts={"six": said.get(PAIR[0], "–"), "eight": said.get(PAIR[1], "–"), "count": len(rows),
-               "regrouped": regrouped},
+               "regrouped": regrouped, "casts": ", ".join(quantizing.CASTS), "halves": ", ".join(quantizing.HALVES),
+               "verdict": _verdict(context, names, rows)},
         table={"format": list(names), "bits": [round(r.bits, 4) for r in rows],
                "SQNR dB": [round(r.errors.sqnr, 2) for r in rows], "RMSE": [r.errors.rmse for r in rows],
                "cosine": [r.errors.cosine for r in rows], "max error": [r.errors.maximum for r in rows],
                "clipped": [r.clipped for r in rows], "zeroed": [r.zeroed for r in rows],
                "rows strung together": [context.t("shell.yes" if r.regrouped else "shell.no") for r in rows]},
     )
+
+
+def _question(context: Context, six: Row, eight: Row) -> Question | None:
+    """Which of the two comes closer, and why by their numbers; None where they are equal."""
+    if six.errors.sqnr == eight.errors.sqnr:
+        return None
+    ahead = six.errors.sqnr > eight.errors.sqnr
+    why = context.t(f"scene.quantization.table.why_{'six' if ahead else 'eight'}", more=f"{eight.bits - six.bits:.2f}")
+    return Question(("Q6_K", "E4M3"), int(not ahead), {
+        "six_bits": f"{six.bits:.3g}", "eight_bits": f"{eight.bits:.3g}", "why": why,
+        "six": units.decibels(six.errors.sqnr), "eight": units.decibels(eight.errors.sqnr),
+    })  # fmt: skip
+
+
+def beaten(names: Sequence[str], rows: Sequence[Row]) -> tuple[str, str] | None:
+    """The format that beats another with more bits by the widest gap of bits, and that other; None where none does."""
+    pairs = [(b.bits - a.bits, a.errors.sqnr - b.errors.sqnr, one, other) for one, a in zip(names, rows, strict=True)
+             for other, b in zip(names, rows, strict=True) if a.bits < b.bits and a.errors.sqnr > b.errors.sqnr]
+    return max(pairs)[2:] if pairs else None
+
+
+def _verdict(context: Context, names: Sequence[str], rows: Sequence[Row]) -> str:
+    found = beaten(names, rows)
+    if found is None:
+        return context.t("scene.quantization.table.in_order")
+    bits = {name: f"{row.bits:.3g}" for name, row in zip(names, rows, strict=True)}
+    one, other = found
+    return context.t("scene.quantization.table.beaten", one=one, one_bits=bits[one],
+                     other=other, other_bits=bits[other])
 
 
 SCENE = Scene("quantization", "table", build, params=DATA, bench=True)

@@ -1,0 +1,132 @@
+"""What the quantization page says follows from its numbers, whichever way they turn out."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tests.scenes import context
+from viz_core.i18n import LANGS, Lang, has
+from viz_core.quantizers.gptq import half_steps, nearest
+from viz_core.quantizers.registry import FORMATS
+from viz_core.ui import quantizing, quantizing_model
+from viz_core.ui.controls import fixed
+from viz_core.ui.scene import Bench, Context, Scene, View
+from viz_core.ui.scenes import (
+    quant_block,
+    quant_fp8,
+    quant_gptq,
+    quant_methods,
+    quant_model,
+    quant_outliers,
+    quant_table,
+)
+
+both = pytest.mark.parametrize("lang", LANGS)
+
+
+def built(scene: Scene, lang: Lang = "en", **values: object) -> tuple[Context, View]:
+    ctx = context(scene, lang, **values)
+    return ctx, scene.build(ctx)
+
+
+def message(scene: Scene, lang: Lang = "en", **values: object) -> str:
+    ctx, view = built(scene, lang, **values)
+    return ctx.t(f"{scene.table}.message", **view.facts)
+
+
+@pytest.mark.parametrize(("source", "winner"), [("ffn_in", "Q6_K"), ("outliers", "E4M3")])
+def test_the_answer_gives_the_reason_of_the_winner(source: str, winner: str) -> None:
+    ctx, view = built(quant_table.SCENE, source=source)
+    question = view.question
+    assert question is not None and question.options[question.right] == winner
+    said = ctx.t(f"{quant_table.SCENE.table}.answer", right=winner, **question.params)
+    assert "1.44 further bits" in said and ("Block scales" in said) == (winner == "Q6_K")
+    rows = {name: quantizing.row(quantizing.Data(source), name) for name in quant_table.PAIR}
+    assert all(f"{row.errors.sqnr:.1f} dB" in said for row in rows.values())
+
+
+def test_the_message_names_a_pair_that_contradicts_the_bits() -> None:
+    _, view = built(quant_table.SCENE)
+    assert view.table is not None
+    columns = (view.table[key] for key in ("format", "bits", "SQNR dB"))
+    table = {name: pair for name, *pair in zip(*columns, strict=True)}
+    rows = [quantizing.row(quantizing.Data("ffn_in"), name) for name in table]
+    found = quant_table.beaten(tuple(table), rows)
+    assert found is not None
+    (fewer, high), (more, low) = (table[name] for name in found)
+    assert fewer < more and high > low
+    assert quant_table.beaten(["a"], rows[:1]) is None
+
+
+@both
+def test_every_column_of_the_table_has_a_name(lang: Lang) -> None:
+    ctx, view = built(quant_table.SCENE, lang)
+    assert view.table is not None and all(has(f"column.{name}") for name in view.table)
+    assert ctx.column("clipped") == {"en": "clipped", "zh": "截断"}[lang] and ctx.column("any name") == "any name"
+
+
+@pytest.mark.parametrize(("layer", "word"), [("0", "less than nearest"), ("1", "more than nearest")])
+def test_gptq_says_whether_the_other_text_gains(layer: str, word: str) -> None:
+    ctx, view = built(quant_gptq.SCENE, held_text="en", method_layer=layer, matrix="down")
+    notes = ctx.t(f"{quant_gptq.SCENE.table}.notes", **view.facts)
+    assert word in notes and (float(str(view.facts["unseen"])) > 1) == (word == "more than nearest")
+    assert "÷" not in notes
+
+
+@pytest.mark.parametrize("group", [None, 32])
+def test_nearest_stays_within_half_a_step(group: int | None) -> None:
+    w = np.random.default_rng(0).standard_normal((64, 8)).astype(np.float32)
+    away, half = np.abs(nearest(w, 3, group) - w), half_steps(w, 3, group)
+    assert (away <= half * (1 + 1e-5) + 1e-7).all() and (away > 0.9 * half).any()
+    assert len(np.unique(half[:, 0])) == (2 if group else 1)
+
+
+def test_fp8_says_what_each_remedy_does() -> None:
+    """Where block scales make it worse, the message says so: 256 tokens of width 128."""
+    ctx, view = built(quant_fp8.SCENE, fp8_tokens="256", fp8_width="128")
+    rmse = quantizing_model.fp8(256, 128, 0).rmse
+    said = ctx.t(f"{quant_fp8.SCENE.table}.message", **view.facts)
+    for name, word in (("block", "block scales"), ("rotated", "rotation"), ("both", "both")):
+        assert f"{word} × {rmse[name] / rmse['tensor']:.2f}" in said
+    assert rmse["block"] > rmse["tensor"]
+
+
+def test_the_model_s_message_is_made_of_its_table() -> None:
+    ctx, view = built(quant_model.SCENE, held_text="en")
+    said, table = ctx.t(f"{quant_model.SCENE.table}.message", **view.facts), view.table
+    assert table is not None
+    share = dict(zip(table["format"], table["first choice changed"], strict=True))
+    assert all(f"{100 * share[name]:.1f}" in said for name in ("Q8_0", "Q4_0", "uint2 g64"))
+
+
+def test_outliers_and_methods_say_their_numbers() -> None:
+    _, view = built(quant_outliers.SCENE)
+    assert all(part in message(quant_outliers.SCENE) for part in view.numbers[0].value.split(" → "))
+    _, view = built(quant_methods.SCENE)
+    said = message(quant_methods.SCENE)
+    assert f"other text × {view.numbers[2].value[:-1]}" in said
+    assert [quant_methods.verdict(*pair) for pair in ((0.5, 0.5), (0.5, 2), (2, 0.5), (2, 2))] == [
+        "gains", "fitted", "unfitted", "loses"]  # fmt: skip
+
+
+def test_nf4_s_codes_are_not_used_equally_often() -> None:
+    """The shares that the notes give are those of the codes on normal weights: far from a sixteenth each."""
+    _, view = built(quant_block.SCENE, source="normal")
+    codes = FORMATS["NF4"].quantize(quantizing.tensor(quantizing.Data("normal"))).codes
+    share = np.bincount(codes.reshape(-1), minlength=16) / codes.size
+    assert view.facts["rarest"] == f"{100 * share.min():.1f}\u2009%"
+    assert view.facts["commonest"] == f"{100 * share.max():.1f}\u2009%"
+    assert share.max() > 4 * share.min()
+
+
+@both
+def test_the_held_out_text_is_the_reader_s(lang: Lang) -> None:
+    for scene in (quant_model.SCENE, quant_gptq.SCENE, quant_methods.SCENE):
+        found = {p.name: p.default for p in fixed(scene.params, Bench("bundled", "a", 0, lang))}
+        assert found["held_text"] == lang
+
+
+def test_a_cut_quote_is_marked() -> None:
+    assert quant_model.tail("short") == "short"
+    assert quant_model.tail("x" * 50 + "word " * 30).startswith("…") and quant_model.tail("a" * 200).endswith("aaa")
