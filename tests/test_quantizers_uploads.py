@@ -66,6 +66,9 @@ ODD = {
     "uint8": npy(RNG.integers(0, 255, (4, 256), np.uint8)), "float16": npy(NORMAL[:4].astype(np.float16)),
     "big endian": npy(NORMAL[:4].astype(">f4")), "Fortran order": npy(np.asfortranarray(NORMAL)),
     "4-d": npy(NORMAL.reshape(4, 2, 8, -1)), "huge values": npy(np.clip(NORMAL[:4], -3, 3) * np.float32(1e38)),
+    "beyond FP16 scales": npy(RNG.integers(-10**7, 10**7, (64, 256))), "1e16": npy(np.full((8, 256), 1e16)),
+    "one block at 1e20": npy(np.where(np.arange(512) < 32, 1e20, NORMAL[:4])),
+    "beyond FP16": npy(NORMAL[:4] * 1e6), "near the end": npy(np.clip(NORMAL[:4], -3, 3) * np.float32(1.1e38)),
     "denormal": npy(NORMAL[:4] * np.float32(1e-42)), "one row": npy(np.tile(NORMAL.ravel(), 9)),
     "fp8": safetensors("F8_E4M3", (4, 256), RNG.integers(0, 255, 1024, np.uint8).tobytes()),
     "bf16": safetensors("BF16", (4, 256), bytes(RNG.integers(0, 60, 2048, np.uint8))),
@@ -137,6 +140,8 @@ def test_odd_data_in_every_scene(what: str, scene: Scene, upload: Any) -> None:
     values = upload("w.npy" if ODD[what].startswith(b"\x93") else "w.safetensors", ODD[what])
     try:
         sound(scene.build(context(scene, "en", **values)))
+        sound(scene.build(context(scene, "zh", view="block", format="FP16", other="IQ4_NL", **values)))
+        sound(scene.build(context(scene, "en", view="weights", format="IQ4_NL", family="gguf", **values)))
     except Problem as problem:
         assert problem.key in {"quantizers_row", "quantizers_small", "quantizers_large"}, problem
 

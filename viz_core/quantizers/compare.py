@@ -9,12 +9,13 @@ import numpy as np
 
 from viz_core.quantizers.errors import Errors, errors, fates
 from viz_core.quantizers.format import Format
+from viz_core.quantizers.overflow import Lost, lost
 from viz_core.quantizers.quantized import Quantized
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A format on a tensor; `regrouped` where its rows were strung together to make whole blocks."""
+    """A format on a tensor; `regrouped` where rows were strung together to make whole blocks, `lost` what it lost."""
 
     name: str
     bits: float
@@ -22,6 +23,7 @@ class Row:
     clipped: int
     zeroed: int
     regrouped: bool
+    lost: Lost | None = None
 
 
 def regrouped(x: np.ndarray, form: Format) -> np.ndarray:
@@ -49,5 +51,5 @@ def compare(x: np.ndarray, forms: Iterable[Format]) -> list[Row]:
 def row(x: np.ndarray, shaped: np.ndarray, q: Quantized) -> Row:
     """Bits and errors of `x`, which became `q` in the shape of `shaped`."""
     seen = fates(shaped, q)
-    counts = int(seen.clipped.sum()), int(seen.zeroed.sum())
-    return Row(q.format.name, q.bits_per_weight, errors(shaped, q.values), *counts, shaped.shape != x.shape)
+    counts = int(seen.clipped.sum()), int(seen.zeroed.sum()), shaped.shape != x.shape
+    return Row(q.format.name, q.bits_per_weight, errors(shaped, q.values), *counts, lost(shaped, q))

@@ -14,6 +14,8 @@ from viz_core.quantizers.quantized import Quantized
 class Errors:
     """Errors of `values` against `x`, in the tensor's own unit but for the last two.
 
+    Where a finite value came back infinite or NaN there is no end to the error: ∞, ∞, −∞ dB and a cosine of 0.
+
     Attributes:
         rmse: root of the mean squared error.
         maximum: largest |value − x|.
@@ -28,12 +30,14 @@ class Errors:
 
 
 def errors(x: np.ndarray, values: np.ndarray) -> Errors:
-    """Error measures in float64 over the pairs that are both finite."""
+    """Error measures in float64 over the values of `x` that are finite."""
     x, values = x.reshape(-1).astype(np.float64), values.reshape(-1).astype(np.float64)
-    finite = np.isfinite(x) & np.isfinite(values)
+    finite = np.isfinite(x)
     x, values = x[finite], values[finite]
     if not x.size:
         return Errors(0.0, 0.0, inf, 1.0)
+    if not np.isfinite(values).all():
+        return Errors(inf, inf, -inf, 0.0)
     noise = values - x
     signal_power, noise_power = float(x @ x), float(noise @ noise)
     length = sqrt(signal_power) * sqrt(float(values @ values))

@@ -11,12 +11,16 @@ from viz_core.quantizers.quantized import Quantized
 
 
 def in_steps(x: np.ndarray, q: Quantized) -> np.ndarray:
-    """Blocks of `x` (blocks, n) in units of their scale, where the grid's levels stand still; 0 for a scale of 0."""
+    """Blocks of `x` (blocks, n) in units of their scale, where the grid's levels stand still.
+
+    0 for a scale of 0, and NaN for one that is not finite: nothing can be measured in it.
+    """
     scale = q.steps[:, None]
     offset = 0 if q.offset is None else q.offset.values.reshape(-1, 1)
     zero = 0 if q.zero is None else q.zero[:, None]
     with np.errstate(divide="ignore", invalid="ignore"):
-        return np.where(scale != 0, (q.layout.split(x) - offset) / scale + zero, np.float32(0))
+        found = np.where(scale != 0, (q.layout.split(x) - offset) / scale + zero, np.float32(0))
+        return np.where(np.isfinite(scale), found, np.float32(np.nan))
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +61,9 @@ class Snapped:
 
 
 def _number(value: float) -> str:
-    return f"{float(value) or 0.0:.4g}".replace("-", "−")  # −0 reads as 0
+    if np.isnan(value):
+        return "–"
+    return f"{float(value) or 0.0:.4g}".replace("-", "−").replace("inf", "∞")  # −0 reads as 0
 
 
 def snapped(x: np.ndarray, q: Quantized, block: int) -> Snapped:

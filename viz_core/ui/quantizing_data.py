@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -175,11 +176,13 @@ def ranked(name: str, stored: Before | None) -> bool:
     return stored is None or abs(FORMATS[name].code_bits - stored.bits) >= 1
 
 
-def notice(context: Context, instead: bool = False, few: bool = False, name: str | None = None) -> str | None:
+def notice(
+    context: Context, instead: bool = False, few: bool = False, name: str | None = None, also: Iterable[str] = ()
+) -> str | None:
     """What is to be said of the tensor: that it was quantized before, what was not finite, left out or converted.
 
     `instead` says that a sample is drawn in its place; `name` is the one format that is shown, whose blocks may need
-    the rows strung together.
+    the rows strung together; `also` are further sentences.
     """
     data, out = chosen(context, few), []
     found, stored = seen(data), stored_as(data)
@@ -201,6 +204,7 @@ def notice(context: Context, instead: bool = False, few: bool = False, name: str
         out += _strung(context, found.values, name)
     if found.values.size > 1 and found.values.min() == found.values.max():
         out.append(context.t("quant.constant"))
+    out += also
     return (" " if context.lang == "en" else "").join(out) or None
 
 

@@ -17,6 +17,7 @@ from viz_core.ui import quantizing
 from viz_core.ui.params import Choice, Switch
 from viz_core.ui.quantizing import BLOCK, Pair
 from viz_core.ui.quantizing_data import DATA, chosen, notice, ranked, stored_as
+from viz_core.ui.quantizing_lost import losses
 from viz_core.ui.scene import Context, Number, Plate, Question, Scene, View
 
 FIRST = ("int8 row", "Q4_0", "NF4")
@@ -84,9 +85,10 @@ def build(context: Context) -> View:
     first = next((p for p in three if p.name == "Q4_0"), pairs[0])
     block = snapped(first.before, first.after, place(first, at % first.before.size)[0])
     extreme = float(block.before[np.abs(block.before).argmax()])
+    rows = {p.name: quantizing.row(data, p.name) for p in pairs}
     return View(
         plates=(Plate(figure),),
-        notice=notice(context, few=True),
+        notice=notice(context, few=True, also=losses(context, rows)),
         numbers=tuple(Number("quant_bits", f"{p.after.bits_per_weight:.4g}", {"name": p.name}) for p in three),
         proofs=(on_points(first.after), quantizing.ggml_proof()),
         question=Question(("4.0", "4.25", "4.5"), 2),
@@ -94,7 +96,7 @@ def build(context: Context) -> View:
                "int8": f"{three[0].after.bits_per_weight:.4g}", "n": pairs[0].before.size, **_usage(three)},
         table={"format": [p.name for p in pairs],
                "bits a weight": [round(p.after.bits_per_weight, 4) for p in pairs],
-               "SQNR dB": [decibels(context, p) for p in pairs]},
+               "SQNR dB": [None if rows[p.name].lost else decibels(context, p) for p in pairs]},
     )
 
 

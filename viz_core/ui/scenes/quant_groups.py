@@ -10,6 +10,7 @@ from viz_core.ui import quantizing
 from viz_core.ui.params import Choice
 from viz_core.ui.quantizing import SIZES
 from viz_core.ui.quantizing_data import DATA, SOURCE, Data, chosen, notice, ranked, stored_as
+from viz_core.ui.quantizing_lost import cell, losses
 from viz_core.ui.scene import Context, Number, Plate, Scene, View
 
 SIZE = Choice("group", tuple(str(size) for size in SIZES), "64")
@@ -27,17 +28,19 @@ def build(context: Context) -> View:
                    end=units.decibels(rows[0].errors.sqnr)) for kind, rows in found.items()]
     figure = curves(context.look, lines, Scale(context.t("quant.bits")), Scale(context.t("quant.sqnr")),
                     cursor=found["uint4"][at].bits)
-    ahead = [s for s, a, b in zip(SIZES, found["uint4"], found["NF4"], strict=True) if a.errors.sqnr >= b.errors.sqnr]
+    ahead = [s for s, a, b in zip(SIZES, found["uint4"], found["NF4"], strict=True)
+             if a.lost is None and a.errors.sqnr >= b.errors.sqnr]
+    by_size = {f"{kind} g{size}": row for kind, rows in found.items() for size, row in zip(SIZES, rows, strict=True)}
     return View(
         plates=(Plate(figure),),
-        notice=notice(context, instead, few=True),
+        notice=notice(context, instead, few=True, also=losses(context, by_size)),
         numbers=tuple(Number("quant_at", units.decibels(row.errors.sqnr, 2), {"name": kind, "bits": f"{row.bits:.4g}"})
                       for kind, row in ((kind, rows[at]) for kind, rows in found.items())),
         facts={**_ends(found["uint4"]), "size": size, "ahead": ", ".join(map(str, ahead)) or "–",
                "scale": f"{16 / size:.3g}", "peak": f"{32 / size:.3g}"},
         table={"block": list(SIZES),
                **{f"{kind} bits": [round(row.bits, 3) for row in rows] for kind, rows in found.items()},
-               **{f"{kind} dB": [round(row.errors.sqnr, 3) for row in rows] for kind, rows in found.items()}},
+               **{f"{kind} dB": [cell(row, row.errors.sqnr, 3) for row in rows] for kind, rows in found.items()}},
     )
 
 

@@ -6,10 +6,12 @@ from viz_core import units
 from viz_core.figures.scales import Scale, Spacing
 from viz_core.figures.snapping import Tally, snapping
 from viz_core.proofs.quantizers import on_points
+from viz_core.quantizers.compare import Row
 from viz_core.ui import quantizing
 from viz_core.ui.params import Choice, Switch
 from viz_core.ui.quantizing import BLOCK, FORMAT, NAMES
 from viz_core.ui.quantizing_data import DATA, chosen, notice, ranked, stored_as
+from viz_core.ui.quantizing_lost import cell, losses
 from viz_core.ui.scene import Context, Number, Plate, Scene, View
 
 OTHER = Choice("other", (*NAMES, "none"), "none")
@@ -38,14 +40,15 @@ def build(context: Context) -> View:
     """One format, or two side by side."""
     names = [context.values["format"], *([context.values["other"]] if context.values["other"] != "none" else [])]
     pair = quantizing.pair(chosen(context), names[0])
-    row, size = quantizing.row(chosen(context), names[0]), pair.before.size
+    rows = {name: quantizing.row(chosen(context), name) for name in names}
+    row, size = rows[names[0]], pair.before.size
     measured = [name for name in names if ranked(name, stored_as(chosen(context)))]
     top = max(tallied(context, name).top for name in names)
     sqnr = Number("quant_sqnr", units.decibels(row.errors.sqnr), {"name": pair.name})
     return View(
         plates=tuple(plate(context, name, top) for name in names),
         beside=True,
-        notice=notice(context, name=names[0]),
+        notice=notice(context, name=names[0], also=losses(context, rows)),
         numbers=(
             *([sqnr] if names[0] in measured else []),
             Number("quant_zeroed", units.percent(row.zeroed / size, 1)),
@@ -55,14 +58,14 @@ def build(context: Context) -> View:
         proofs=(on_points(pair.after),),
         facts={"name": pair.name, "points": pair.after.points(0).size, "n": units.count(size),
                "share": units.percent(quantizing.SHARE, 1)},
-        table={"format": measured, **_errors(context, measured)},
+        table={"format": measured, **_errors([rows[name] for name in measured])},
     )
 
 
-def _errors(context: Context, names: list[str]) -> dict[str, list[object]]:
-    rows = [quantizing.row(chosen(context), name) for name in names]
-    return {"bits": [row.bits for row in rows], "RMSE": [row.errors.rmse for row in rows],
-            "SQNR dB": [row.errors.sqnr for row in rows], "max error": [row.errors.maximum for row in rows],
+def _errors(rows: list[Row]) -> dict[str, list[object]]:
+    return {"bits": [row.bits for row in rows], "RMSE": [cell(row, row.errors.rmse) for row in rows],
+            "SQNR dB": [cell(row, row.errors.sqnr) for row in rows],
+            "max error": [cell(row, row.errors.maximum) for row in rows],
             "clipped": [row.clipped for row in rows], "zeroed": [row.zeroed for row in rows]}
 
 

@@ -14,6 +14,7 @@ from viz_core.trace_builder import TraceBuilder
 from viz_core.ui import quantizing
 from viz_core.ui.quantizing import BLOCK, FORMAT
 from viz_core.ui.quantizing_data import DATA, chosen, notice
+from viz_core.ui.quantizing_lost import losses
 from viz_core.ui.scene import Context, Number, Scene, View
 
 SHOWN = 12
@@ -52,9 +53,13 @@ def trace(block: Snapped) -> Trace:
         _write(builder, lanes["after"][i], block.after[i], block, State.COMPUTED)
         builder.set("state", (lanes["scaled"][i], lanes["codes"][i]), State.COMPUTED)
         builder.cursor([lanes[name][i] for name in LANES])
-        builder.value("quant.rms", errors(block.before[: i + 1], block.after[: i + 1]).rmse)
-        builder.step(f"{TEXT}.caption", x=short(block.before[i]), y=short(units[i]), code=int(block.codes[i]),
-                     formula=block.formula(i), error=short(block.error[i]))
+        error = errors(block.before[: i + 1], block.after[: i + 1]).rmse
+        builder.value("quant.rms", error if np.isfinite(error) else None)
+        if np.isfinite(block.after[i]):
+            builder.step(f"{TEXT}.caption", x=short(block.before[i]), y=short(units[i]), code=int(block.codes[i]),
+                         formula=block.formula(i), error=short(block.error[i]))
+        else:
+            builder.step(f"{TEXT}.caption_lost", x=short(block.before[i]), code=int(block.codes[i]))
     return builder.build()
 
 
@@ -70,6 +75,7 @@ def _write(builder: TraceBuilder, cell: int, value: float, block: Snapped, state
 def build(context: Context) -> View:
     """The chosen block in the chosen format."""
     pair = quantizing.pair(chosen(context), context.values["format"])
+    row = quantizing.row(chosen(context), pair.name)
     number = context.values["block"] % len(pair.after.codes)
     block = snapped(pair.before, pair.after, number)
     ends = [spoken(float(p)) for p in block.points[[0, -1]]] if block.points.size else ["–", "–"]
@@ -78,9 +84,9 @@ def build(context: Context) -> View:
     return View(
         trace=trace(block),
         start=min(SHOWN, len(block.before)) - 1,
-        notice=notice(context, name=context.values["format"]),
+        notice=notice(context, name=pair.name, also=losses(context, {pair.name: row})),
         numbers=(
-            Number("quant_step", short(block.step)),
+            Number("quant_step", short(block.step) if block.points.size else "–"),
             Number("quant_clipped", f"{int(block.clipped.sum())} / {zeroed}", {"n": len(block.before)}),
             Number("quant_sqnr_block", units.decibels(found.sqnr)),
         ),

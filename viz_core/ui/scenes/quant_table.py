@@ -12,6 +12,7 @@ from viz_core.quantizers.compare import Row
 from viz_core.quantizers.registry import FAMILIES, FORMATS
 from viz_core.ui import quantizing
 from viz_core.ui.quantizing_data import DATA, chosen, notice, ranked, stored_as
+from viz_core.ui.quantizing_lost import cell, losses
 from viz_core.ui.scene import Context, Number, Plate, Question, Scene, View
 
 PAIR = ("Q6_K", "E4M3 tensor")
@@ -35,8 +36,9 @@ def build(context: Context) -> View:
     data = chosen(context, few=True)
     stored = stored_as(data)
     names = tuple(name for name in quantizing.COMPARED if ranked(name, stored) and quantizing.fits(data, name))
-    rows = [quantizing.row(data, name) for name in names]
-    by_name = dict(zip(names, rows, strict=True))
+    by_name = {name: quantizing.row(data, name) for name in names}
+    names = tuple(sorted(names, key=lambda name: by_name[name].lost is not None))  # those that lost values come last
+    rows = [by_name[name] for name in names]
     figure = points(context.look, dots(names, rows), Scale(context.t("quant.bits")),
                     Scale(context.t("quant.sqnr")), height=440)
     two = {name: by_name[name] for name in PAIR if name in by_name}
@@ -45,7 +47,7 @@ def build(context: Context) -> View:
     return View(
         plates=(Plate(figure),),
         opened=True,
-        notice=notice(context, few=True),
+        notice=notice(context, few=True, also=losses(context, by_name)),
         numbers=tuple(Number("quant_pair", said[name], {"name": name.split()[0], "bits": f"{row.bits:.3g}"})
                       for name, row in two.items()),
         question=_question(context, *two.values()) if len(two) == 2 else None,
@@ -54,8 +56,10 @@ def build(context: Context) -> View:
                "regrouped": regrouped, "casts": ", ".join(quantizing.CASTS), "halves": ", ".join(quantizing.HALVES),
                "verdict": _verdict(context, names, rows)},
         table={"format": list(names), "bits": [round(r.bits, 4) for r in rows],
-               "SQNR dB": [round(r.errors.sqnr, 2) for r in rows], "RMSE": [r.errors.rmse for r in rows],
-               "cosine": [r.errors.cosine for r in rows], "max error": [r.errors.maximum for r in rows],
+               "SQNR dB": [cell(r, r.errors.sqnr, 2) for r in rows],
+               "RMSE": [cell(r, r.errors.rmse) for r in rows],
+               "cosine": [cell(r, r.errors.cosine) for r in rows],
+               "max error": [cell(r, r.errors.maximum) for r in rows],
                "clipped": [r.clipped for r in rows], "zeroed": [r.zeroed for r in rows],
                "rows strung together": [context.t("shell.yes" if r.regrouped else "shell.no") for r in rows]},
     )

@@ -1,0 +1,28 @@
+"""What is said of values that a format destroys, on every scene about one tensor."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from viz_core import units
+from viz_core.quantizers.compare import Row
+from viz_core.ui.scene import Context
+
+ONE_BY_ONE = 2
+"""Formats that are spoken of one by one; of more, those that lose values are listed."""
+
+
+def losses(context: Context, rows: Mapping[str, Row]) -> list[str]:
+    """A sentence for each format that lost values, or one that names them all."""
+    found = {name: row.lost for name, row in rows.items() if row.lost is not None}
+    if found and len(rows) > ONE_BY_ONE:
+        return [context.t("quant.lost_formats", names=", ".join(found))]
+    return [context.t(f"quant.lost_{one.part}", name=name, grid=one.grid, n=units.count(one.count))
+            for name, one in found.items()]
+
+
+def cell(row: Row, value: float, digits: int | None = None) -> float | None:
+    """A measure for a table; empty where values were lost, which then sorts last."""
+    if row.lost is not None:
+        return None
+    return value if digits is None else round(value, digits)
