@@ -71,6 +71,14 @@ def test_a_curve_needs_one_y_for_each_x() -> None:
         curves(Look(), [Curve("a", [1, 2], [1.0])], Scale(), Scale())
 
 
+def test_what_is_left_over_is_pale() -> None:
+    for mode in ("light", "dark"):
+        look = Look(theme(mode))
+        made = spec(stacks(look, [Stack("x", (60.0, 40.0))], ["used", "free"], Scale("%"), rest=True))["data"]
+        assert made[1]["marker"]["color"] == look.theme.sequential[0] and made[1]["textfont"]["color"] == look.theme.ink
+        assert made[0]["marker"]["color"] == look.theme.fill("A")
+
+
 def test_names_are_text() -> None:
     made = spec(curves(Look(), [Curve("<script>$x$", [1, 2], [1, 2])], Scale("<b>"), Scale("$y$")))
     del made["layout"]["meta"]  # the spoken description is an attribute, not markup

@@ -14,6 +14,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from viz_core.figures.areas import Band, areas
+from viz_core.figures.labels import shortened
 from viz_core.figures.layout import Look, alt_text, spec_bytes
 from viz_core.figures.occupancy import occupancy, runs
 from viz_core.figures.points import Point, points, sides_of
@@ -156,9 +157,31 @@ def test_what_several_own_is_grey_and_named() -> None:
     figure = occupancy(Look(), np.array([[0, 1], [0, 3]]), ["A", "B"], shared="shared")
     made = spec(figure)["data"][0]
     assert made["colorscale"][-1][1] == theme("light").muted and made["zmax"] == 3.5
-    assert "3 = shared" in made["hovertemplate"]
+    assert made["text"] == [["free", "free"], ["A", "shared"]] and "%{text}" in made["hovertemplate"]
     many = [str(i) for i in range(250)]
     assert cells(occupancy(Look(), np.array([[0, 251]]), many, shared="shared")).tolist() == [[0], [251]]
+
+
+@pytest.mark.parametrize("steps", [1, 2, 3, 8, 22, 997])
+def test_steps_are_counted_from_one_in_whole_ticks(steps: int) -> None:
+    owners = np.ones((steps, 3), int)
+    made = spec(occupancy(Look(), owners, ["A"], cursor=steps - 1))
+    shown, axis = made["data"][0], made["layout"]["xaxis"]
+    assert (shown["x0"], shown["dx"], made["layout"]["shapes"][0]["x0"]) == (1, 1, steps)
+    assert axis["range"] == [0.5, steps + 0.5] and axis["tickvals"][0] == 1 and len(axis["tickvals"]) <= 9
+    assert all(isinstance(at, int) and 1 <= at <= steps for at in axis["tickvals"])
+    assert made["layout"]["yaxis"]["tickvals"] == [0, 1, 2]
+
+
+def test_a_long_name_keeps_both_ends_in_its_run_and_is_whole_in_the_hover() -> None:
+    name = "request-of-the-first-reader-number-17"
+    made = spec(occupancy(Look(), np.ones((4, 2), int), [name]))["data"]
+    assert made[1]["text"] == [shortened(name, 12)] * 2 and len(shortened(name, 12)) == 12
+    assert shortened(name, 12).startswith("reques") and shortened(name, 12).endswith("er-17")
+    assert made[0]["text"][0] == [name] * 4
+    assert len(spec(occupancy(Look(), np.ones((400, 2), int), [name] * 1))["data"]) == 2
+    short = np.array([[1, 0]] * 1 + [[0, 0]] * 399)
+    assert made[1]["text"] and spec(occupancy(Look(), short, [name]))["data"][1:] == [], "no room, no name"
 
 
 def test_a_long_run_is_thinned_and_says_so() -> None:
@@ -179,6 +202,11 @@ def test_runs_rebuild_the_row(row: list[int]) -> None:
     found = runs(np.array(row, np.uint8))
     assert [row[a] for a, b in found for _ in range(b - a)] == row
     assert all(row[a] != row[a - 1] for a, _ in found[1:])
+
+
+def test_a_band_is_named_with_its_peak() -> None:
+    figure = areas(Look(), [1, 2, 3], [Band("tokens", [1, 9, 0], "A")], Scale(), Scale())
+    assert any("tokens <b>≤ 9</b>" in note.text for note in figure.layout.annotations)
 
 
 def test_areas_stack_in_order() -> None:

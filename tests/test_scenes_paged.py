@@ -37,7 +37,8 @@ def lines(trace: object) -> dict[str, tuple[float, ...]]:
     for one in trace.series:  # type: ignore[attr-defined]
         label = one.label
         inner = label.params.get("series")
-        found[f"{label.params['name']} {inner.key}" if inner else label.key] = one.values
+        name = label.params.get("name")
+        found[f"{name} {inner.key}" if name else inner.key if inner else label.key] = one.values
     return found
 
 
@@ -266,3 +267,29 @@ def test_the_exact_length_is_exact() -> None:
         recording = run(PRESETS[name])
         shares = beside(recording, measure(recording))
         assert shares is not None and shares["oracle"]["internal"] == 0, name
+
+
+def test_only_a_run_with_a_prefix_cache_speaks_of_hits() -> None:
+    for policy in POLICIES:
+        view = pa_presets.SCENE.build(context(pa_presets.SCENE, "en", preset="fragmentation", policy=policy))
+        caches = POLICIES[policy].caches and PRESETS["fragmentation"].caching
+        assert ("Prefix cache" in str(view.facts["counts"])) == caches
+    assert "Prefix cache" in str(pa_presets.SCENE.build(context(pa_presets.SCENE, "en")).facts["counts"])
+
+
+def test_the_numbers_count_steps_from_one() -> None:
+    table = pa_presets.SCENE.build(context(pa_presets.SCENE, "en")).table
+    assert table is not None and table["step"] == list(range(1, len(table["step"]) + 1))
+    script = (Act("add", "A", Prompt((("A", 4),))), Act("finish", "A"), Act("decode", "A"))
+    with pytest.raises(Problem, match="not running at step 3"):
+        run(Scenario(4, 4, script=script))
+
+
+def test_a_bad_link_opened_fresh_shows_the_usual_scenario() -> None:
+    """With the sentence on what is wrong above the figure, for the text stands far below it on a phone."""
+    at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
+    at.query_params.update({"lang": "en", "scene": "own", "scenario": "{"})
+    at.switch_page("pages/paged_attention.py")
+    at.run()
+    assert not at.exception and len(at.warning) == len(at.info) == 1 and at.metric
+    assert at.info[0].value.startswith(at.warning[0].value)

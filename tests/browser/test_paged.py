@@ -66,9 +66,9 @@ def test_a_scenario_goes_in_and_its_log_is_played_again(visit: Visit, tmp_path: 
     (tmp_path / "good.json").write_text(to_json(WINDOW))
     page.locator("input[type=file]").set_input_files(tmp_path / "bad.json")
     page.get_by_text("It must be a whole number from 1").wait_for()
-    assert "9 blocks of 4, vLLM 0.33, 22 steps" in page.locator("body").inner_text(), "the last good run stays"
+    assert "Blocks: 9; tokens a block: 4; steps: 22" in page.locator("body").inner_text(), "the last good run stays"
     page.locator("input[type=file]").set_input_files(tmp_path / "good.json")
-    page.get_by_text("9 blocks of 4, vLLM 0.33, 14 steps").wait_for()
+    page.get_by_text("Blocks: 9; tokens a block: 4; steps: 14").wait_for()
     page.get_by_text("Export").first.click()
     with page.expect_download() as download:
         page.get_by_role("button", name="log.jsonl").click()

@@ -1,4 +1,6 @@
-"""Shares of a whole over time, stacked: used, reserved, wasted. The bands are named at their right ends."""
+"""Shares of a whole over time, stacked: used, reserved, wasted. The bands are named at their right ends, each with the
+most it ever is: its last size is often 0 and says nothing.
+"""
 
 from __future__ import annotations
 
@@ -75,10 +77,11 @@ def _band(look: Look, band: Band, k: int, at: np.ndarray, size: np.ndarray, x: S
 def _ends(
     look: Look, bands: Sequence[Band], sizes: Sequence[np.ndarray], y: Scale, up: tuple[float, float]
 ) -> list[End]:
-    """Each band's name at the middle of its last thickness."""
+    """Each band's name with its peak, at the middle of its last thickness."""
     out, floor = [], 0.0
     for band, size in zip(bands, sizes, strict=True):
         last = float(size[-1]) if size.size else 0.0
-        out.append(End(band.name, spoken(round(last, 2)), look.theme.fill(band.hue), place(floor + last / 2, up, y)))
+        peak = t("figure.peak", look.lang, value=spoken(round(float(size.max()), 2))) if size.size else ""
+        out.append(End(band.name, peak, look.theme.fill(band.hue), place(floor + last / 2, up, y)))
         floor += last
     return out

@@ -77,11 +77,18 @@ def bars(look: Look, rows: Sequence[Bar], x: Scale) -> go.Figure:
     )
 
 
-def stacks(look: Look, rows: Sequence[Stack], names: Sequence[str], x: Scale, hues: Sequence[Hue] = HUES) -> go.Figure:
-    """Stacked bars with a number in each part that has room; the legend above names the parts and their patterns."""
+def stacks(
+    look: Look, rows: Sequence[Stack], names: Sequence[str], x: Scale, hues: Sequence[Hue] = HUES, rest: bool = False
+) -> go.Figure:
+    """Stacked bars with a number in each part that has room; the legend above names the parts and their patterns.
+
+    With `rest` the last part is what is left over: pale, with nothing to warn of.
+    """
     whole = max((sum(row.parts) for row in rows), default=1.0) or 1.0
     room = (look.width - max((text_px(row.name, look.size(13)) for row in rows), default=0) - 32) / whole
-    data = [_part(look, rows, name, k, hues[k], x, room) for k, name in enumerate(names)]
+    tones = [(look.theme.fill(hue), look.theme.letter(hue)) for hue in hues]
+    tones[len(names) - 1 :] = [(look.theme.sequential[0], look.theme.ink)] if rest else tones[len(names) - 1 :]
+    data = [_part(look, rows, name, k, tones[k], x, room) for k, name in enumerate(names)]
     said = "; ".join(
         f"{row.name}: " + ", ".join(f"{name} {spoken(part)}" for name, part in zip(names, row.parts, strict=True))
         for row in rows
@@ -101,7 +108,7 @@ def stacks(look: Look, rows: Sequence[Stack], names: Sequence[str], x: Scale, hu
     )
 
 
-def _part(look: Look, rows: Sequence[Stack], name: str, k: int, hue: Hue, x: Scale, room: float) -> Parts:
+def _part(look: Look, rows: Sequence[Stack], name: str, k: int, tone: tuple[str, str], x: Scale, room: float) -> Parts:
     values = [row.parts[k] for row in rows]
     texts = [spoken(value) for value in values]
     fits = [text_px(text, look.size(12)) + 8 < value * room for text, value in zip(texts, values, strict=True)]
@@ -115,12 +122,15 @@ def _part(look: Look, rows: Sequence[Stack], name: str, k: int, hue: Hue, x: Sca
         "textposition": "inside",
         "insidetextanchor": "middle",
         "textangle": 0,
-        "textfont": look.digits(12, look.theme.letter(hue)),
+        "textfont": look.digits(12, tone[1]),
         "width": 0.66,
         "marker": {
-            "color": look.theme.fill(hue),
+            "color": tone[0],
             "line": {"color": look.theme.paper, "width": 1},
-            "pattern": {"shape": PATTERNS[k % len(PATTERNS)], "fillmode": "overlay", "size": 6, "solidity": 0.12},
+            "pattern": {
+                "shape": PATTERNS[k % len(PATTERNS)], "fillmode": "overlay", "size": 6, "solidity": 0.12,
+                "fgcolor": tone[1], "fgopacity": 0.3,  # fainter than the number that stands on it
+            },
         },
         "customdata": [plot_text(row.name) for row in rows],
         "hovertemplate": f"<b>%{{customdata}}</b><br>{plot_text(name)} %{{x:{x.digits}}}<extra></extra>",

@@ -125,3 +125,11 @@ def _covered(groups: Sequence[Group]) -> int:
     if any(a.stop != b.start for a, b in pairwise(groups)) or (groups and groups[0].start):
         return -1
     return groups[-1].stop if groups else 0
+
+
+def shortened(name: str, most: int) -> str:
+    """A name of at most so many characters: what is too long loses its middle, for names often differ at their ends."""
+    if len(name) <= most:
+        return name
+    head = most // 2
+    return f"{name[:head]}…{name[len(name) - (most - 1 - head) :]}"

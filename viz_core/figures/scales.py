@@ -17,12 +17,15 @@ Spacing = Literal["linear", "log"]
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """The name of an axis with its unit, its spacing, an optional fixed range and a d3 number format for the hover."""
+    """The name of an axis with its unit, its spacing, an optional fixed range and a d3 number format for the hover;
+    `whole`: ticks at whole numbers only.
+    """
 
     title: str = ""
     spacing: Spacing = "linear"
     range: tuple[float, float] | None = None
     digits: str = ",.4~g"
+    whole: bool = False
 
 
 def reach(scale: Scale, values: Sequence[NDArray[np.float64]]) -> tuple[float, float]:
@@ -61,4 +64,14 @@ def ticks(scale: Scale, most: int = 6) -> Parts:
     """At most so many ticks on a linear axis, whole powers of ten on a log one."""
     if scale.spacing == "log":
         return {"dtick": 1, "exponentformat": "power"}
+    if scale.whole and scale.range:
+        return whole_ticks(*scale.range, most)
     return {"nticks": most, "exponentformat": "none", "separatethousands": True}
+
+
+def whole_ticks(low: float, high: float, most: int) -> Parts:
+    """Ticks at whole numbers of a range: all of them, else multiples of 2, 5, 10, 20 … and its first one."""
+    first, last = math.ceil(low), math.floor(high)
+    every = next(k * 10**n for n in range(16) for k in (1, 2, 5) if (last - first) // (k * 10**n) < most)
+    values = sorted({first, *range(-(-(first + every) // every) * every if every > 1 else first, last + 1, every)})
+    return {"tickvals": values, "tickformat": ",d"}

@@ -110,7 +110,7 @@ class _Script:
 
     def _of(self, where: dict[str, Request], name: str) -> Request:
         if name not in where:
-            raise Problem("paging_not_there", name=name, step=self.log.step)
+            raise Problem("paging_not_there", name=name, step=self.log.step + 1)
         return where[name]
 
     def _arrive(self, act: Act) -> Request:

@@ -59,19 +59,22 @@ def _built(scene: Scene, context: Context, fault: DeltaGenerator) -> View | None
         with st.spinner(context.t("shell.computing"), show_time=True):
             view = scene.build(context)
     except Problem as problem:
-        fault.warning(problem.text(context.lang), icon=":material/error:")
-        good = st.session_state.get(memory)
-        return None if good is None else _again(scene, context, good)
+        said = problem.text(context.lang)
+        fault.warning(said, icon=":material/error:")
+        return _again(scene, context, st.session_state.get(memory), said if scene.parts else "")
     st.session_state[memory] = (context.bench, context.values)
     return view
 
 
-def _again(scene: Scene, context: Context, good: tuple[Bench, dict[str, Any]]) -> View | None:
+def _again(scene: Scene, context: Context, good: tuple[Bench, dict[str, Any]] | None, said: str) -> View | None:
+    """The last view that worked, else the usual one; `said` is repeated above it where it stands far below."""
+    usual = {param.name: param.default for param in controls.fixed(scene.params, context.bench)}
     try:
-        view = scene.build(Context(context.look, *good))
+        view = scene.build(Context(context.look, *(good or (context.bench, usual))))
     except Problem:
         return None
-    return replace(view, notice=context.t("shell.last_good"))  # its own notice speaks of other data
+    shown = context.t("shell.last_good" if good else "shell.usual_shown")
+    return replace(view, notice=f"{said} {shown}".strip())  # its own notice speaks of other data
 
 
 def _picture(scene: Scene, view: View, context: Context) -> None:
@@ -166,6 +169,8 @@ def _measured(proof: Proof, context: Context) -> str:
     sign, key = "≤" if proof.measured <= proof.tolerance else ">", f"measured.{proof.name}"
     if has(key):  # in a unit of its own
         return context.t(key, measured=f"{proof.measured:.3g}", sign=sign, tolerance=f"{proof.tolerance:.3g}")
+    if proof.measured == proof.tolerance == 0:
+        return context.t("shell.equal")
     return f"max |Δ| {proof.measured:.2g} {sign} {proof.tolerance:.2g}"
 
 

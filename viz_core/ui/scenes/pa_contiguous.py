@@ -23,7 +23,7 @@ def row(context: Context, rule: str, source: str, shares: Shares) -> Stack:
 def plate(context: Context, rows: list[Stack]) -> Plate:
     """Bars of memory by use."""
     names = [context.t(f"paging.part.{part}") for part in USES]
-    return Plate(stacks(context.look, rows, names, Scale(context.t("paging.share_axis"), range=(0, 101))))
+    return Plate(stacks(context.look, rows, names, Scale(context.t("paging.share_axis"), range=(0, 101)), rest=True))
 
 
 def external(shares: Mapping[str, Shares]) -> Number:

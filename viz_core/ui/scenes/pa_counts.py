@@ -62,7 +62,8 @@ def _series(short: str, measured: Sequence[tuple[Label, Metrics]], steps: int) -
     if not any(any(line) for _, line in lines):
         return []
     if len({line for _, line in lines}) == 1:
-        return [_one(Text(key), short, places, lines[0][1])]
+        alike = Text("paging.series_both", {"series": Text(key)}) if len(lines) > 1 else Text(key)
+        return [_one(alike, short, places, lines[0][1])]
     return [
         _one(Text("paging.series_of", {"name": name, "series": Text(key)}), short, places, line) for name, line in lines
     ]
@@ -85,15 +86,19 @@ def sentence(context: Context, recording: Recording, metrics: Metrics) -> str:
         "held": metrics.blocks, "tokens": waste.tokens, "reserved": waste.reserved,
         "internal": waste.internal, "external": waste.external,
     }  # fmt: skip
-    return context.t(
+    said = context.t(
         "paging.counts",
         steps=len(metrics.blocks),
         blocks=config.usable,
         slots=config.usable * config.block_size,
-        hit=int(metrics.hit[-1]),
-        queried=int(metrics.queried[-1]),
-        rate=units.percent(float(metrics.hit_rate[-1])),
         preemptions=int(metrics.preemptions[-1]),
         lost=int(metrics.lost[-1]),
         **{name: f"{float(values.mean()):.1f}" for name, values in means.items()},
     )
+    return f"{said} {_cache(context, metrics)}" if config.caching else said
+
+
+def _cache(context: Context, metrics: Metrics) -> str:
+    """What the prefix cache found, in the end."""
+    hit, queried = int(metrics.hit[-1]), int(metrics.queried[-1])
+    return context.t("paging.counts_cache", hit=hit, queried=queried, rate=units.percent(float(metrics.hit_rate[-1])))

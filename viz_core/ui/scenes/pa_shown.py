@@ -91,7 +91,7 @@ def use_of_slots(look: Look, waste: Waste) -> go.Figure:
     ]
     title = t("figure.step_axis", look.lang) if every == 1 else t("figure.step_axis_thinned", look.lang, every=every)
     slots = Scale(t("paging.slots_axis", look.lang), range=(0, pool))
-    return areas(look, np.arange(0, steps, every), bands, Scale(title, range=(0, max(1, steps - 1))), slots)
+    return areas(look, np.arange(1, steps + 1, every), bands, Scale(title, range=(1, max(2, steps)), whole=True), slots)
 
 
 def log_bytes(recording: Recording) -> bytes:
@@ -131,5 +131,5 @@ def table(metrics: Metrics) -> dict[str, list[int]]:
         "preemptions": metrics.preemptions,
         "tokens lost": metrics.lost,
     }
-    steps = {"step": list(range(len(metrics.blocks)))}
+    steps = {"step": list(range(1, len(metrics.blocks) + 1))}
     return steps | {name: [int(value) for value in values] for name, values in columns.items()}

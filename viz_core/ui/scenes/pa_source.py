@@ -51,8 +51,9 @@ def build(context: Context) -> View:
     names = {name: Text(f"option.other_policy.{name}") for name in RULES}
     both = [(names["fifo"], first), (names[code], other)]
     measured = {name: measure(runs[name]) for name in ("fifo", code)}
-    waste = measured["fifo"].waste
+    waste, rule = measured["fifo"].waste, context.t("option.other_policy.fifo")
     held = int(waste.tokens[-1] + waste.reserved[-1] + waste.internal[-1])
+    share = units.percent(waste.tokens[-1] / held)
     ended = next(event.step for event in first.log if event.op == Op.FINISH)
     return View(
         trace=counted(  # on a phone maps would push the player's bar out of sight
@@ -62,8 +63,8 @@ def build(context: Context) -> View:
         ),
         start=ended,
         numbers=(
-            Number("most_blocks", f"{int(measured['fifo'].blocks.max())} / {SOURCE.blocks}"),
-            Number("slots_used", f"{waste.tokens[-1]} / {held} = {units.percent(waste.tokens[-1] / held)}"),
+            Number("most_blocks_of", f"{int(measured['fifo'].blocks.max())} / {SOURCE.blocks}", {"rule": rule}),
+            Number("slots_used_of", f"{waste.tokens[-1]} / {held} = {share}", {"rule": rule}),
         ),
         proofs=(no_block_is_lost(first), no_block_is_lost(other)),
         question=question(runs),
@@ -72,8 +73,8 @@ def build(context: Context) -> View:
             "d": " ".join(taken(first, "D")),
             "used": int(waste.tokens[-1]),
             "held": held,
-            "share": units.percent(waste.tokens[-1] / held),
-            "counts": sentence(context, first, measured["fifo"]),
+            "share": share,
+            "counts": context.t("paging.counts_of", rule=rule, counts=sentence(context, first, measured["fifo"])),
             **{f"d_{name}": " ".join(taken(each, "D")) for name, each in runs.items()},
         },
         table={
