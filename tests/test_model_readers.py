@@ -94,6 +94,20 @@ def test_a_damaged_file_is_a_problem_or_a_file(
     assert all(file.read(name).size == info.size for name, info in file.tensors.items())
 
 
+@pytest.mark.parametrize(("dtype", "size"), [("F4", 8), ("F6_E2M3", 12), ("F8_E8M0", 16), ("C64", 128)])
+def test_one_tensor_of_another_type_leaves_the_others_readable(tmp_path: Path, dtype: str, size: int) -> None:
+    """The place of its 16 values is checked by their bits; reading it names it."""
+    values = np.arange(6, dtype=np.float32)
+    odd = (dtype, [4, 4], bytes(size))
+    file = open_safetensors(write(tmp_path / "x.safetensors", {"odd": odd, "w": ("F32", [2, 3], values.tobytes())}))
+    assert np.array_equal(file.read("w"), values.reshape(2, 3)) and file.reads("w") and not file.reads("odd")
+    for read in (file.read, file.strips):
+        with pytest.raises(Problem, match=rf"odd has the data type {dtype}"):
+            read("odd")
+    with pytest.raises(Problem, match="bytes"):
+        open_safetensors(write(tmp_path / "y.safetensors", {"odd": (dtype, [4, 4], bytes(size - 1))}))
+
+
 def test_a_missing_file_is_a_problem(tmp_path: Path) -> None:
     with pytest.raises(Problem, match="not there"):
         open_safetensors(tmp_path / "none.safetensors")

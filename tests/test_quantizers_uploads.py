@@ -103,6 +103,21 @@ def test_hostile_files(name: str) -> None:
     assert VERDICTS[name] != "reject" or not found[0]
 
 
+def test_a_tensor_that_cannot_be_read_is_named_and_the_others_are_shown(upload: Any) -> None:
+    header = {"a4": {"dtype": "F4", "shape": [64], "data_offsets": [0, 32]},
+              "w": {"dtype": "F32", "shape": [2, 64], "data_offsets": [32, 544]}}
+    text = json.dumps(header).encode()
+    data = len(text).to_bytes(8, "little") + text + bytes(32) + NORMAL[:2, :64].tobytes()
+    values = upload("mixed.safetensors", data)
+    assert parts("mixed.safetensors", data) == ("w", "a4") and values["part"] == "w"
+    scene = next(s for s in SCENES if s.id == "histogram")
+    sound(scene.build(context(scene, "en", **values)))
+    with pytest.raises(Problem, match=r"a4 has the data type F4"):
+        scene.build(context(scene, "en", **values | {"part": "a4"}))
+    with pytest.raises(Problem, match=r"w has the data type F4"):
+        check("w.safetensors", safetensors("F4", (64,), bytes(32)))
+
+
 def test_too_large_for_a_public_demo(monkeypatch: pytest.MonkeyPatch) -> None:
     data = npy(np.zeros(6 << 18, np.float32))
     assert uploads.checked(check, "a.npy", data).name == "a.npy"

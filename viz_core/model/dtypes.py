@@ -29,6 +29,9 @@ BYTES = {name: np.dtype(code).itemsize for name, code in _PLAIN.items()} | {
     "F8_E4M3": 1,
     "F8_E5M2": 1,
 }
+UNREAD = {"F4": 4, "F6_E2M3": 6, "F6_E3M2": 6, "F8_E8M0": 8, "C64": 64}
+"""Bits of the format's other types: their place in a file is checked, their values are not decoded."""
+BITS = {name: 8 * size for name, size in BYTES.items()} | UNREAD
 
 
 def decode(dtype: str, data: np.ndarray) -> np.ndarray:

@@ -2,7 +2,7 @@
 
 Nothing in the header is believed before it is checked: length, UTF-8, depth, digits, duplicate keys, dtypes, shapes,
 offsets, overlaps, holes and trailing bytes. Tensors are read one by one from a memory map. Left out: writing, and the
-sub-byte and scale-only dtypes (F4, F6, F8_E8M0), which are named and refused.
+values of sub-byte, scale-only and complex dtypes: such a tensor is named when it is read, the others stay readable.
 """
 
 from __future__ import annotations
@@ -44,14 +44,24 @@ class SafeTensors:
         """A tensor's shape, slowest axis first."""
         return self.tensors[name].shape
 
+    def reads(self, name: str) -> bool:
+        """Whether a tensor's type is one that is decoded here."""
+        return self.tensors[name].dtype not in dtypes.UNREAD
+
+    def _readable(self, name: str) -> TensorInfo:
+        info = self.tensors[name]
+        if not self.reads(name):
+            raise Problem("model_st_dtype", file=shown(self.path.name), name=shown(name), dtype=info.dtype)
+        return info
+
     def read(self, name: str) -> np.ndarray:
         """One tensor in its own shape; float types as float32 (F64 as float64), integers as they are."""
-        info = self.tensors[name]
+        info = self._readable(name)
         return dtypes.decode(info.dtype, raw(self.path, info)).reshape(info.shape)
 
     def strips(self, name: str) -> Iterator[np.ndarray]:
         """`read`, in strips of whole rows, so that a large matrix never stands in memory twice."""
-        info = self.tensors[name]
+        info = self._readable(name)
         return (dtypes.decode(info.dtype, data).reshape(shape) for data, shape in strips(self.path, info))
 
 
@@ -96,7 +106,7 @@ def _tensor(name: str, entry: Any, file: str, base: int, notes: list[Note]) -> T
     if not isinstance(entry, dict):
         raise Problem("model_st_entry", **says)
     dtype, shape, offsets = (entry.get(key) for key in ("dtype", "shape", "data_offsets"))
-    if not isinstance(dtype, str) or dtype not in dtypes.BYTES:
+    if not isinstance(dtype, str) or dtype not in dtypes.BITS:
         raise Problem("model_st_dtype", **says, dtype=shown(dtype))
     if not _naturals(shape):
         raise Problem("model_st_shape", **says, shape=shown(shape))
@@ -105,13 +115,13 @@ def _tensor(name: str, entry: Any, file: str, base: int, notes: list[Note]) -> T
     begin, end = offsets
     if end < begin:
         raise Problem("model_st_inverted", **says)
-    size = math.prod(shape) * dtypes.BYTES[dtype]
-    if size != end - begin:
-        raise Problem("model_st_size", **says, expected=shown(size), present=end - begin)
+    bits = math.prod(shape) * dtypes.BITS[dtype]
+    if bits != 8 * (end - begin):
+        raise Problem("model_st_size", **says, expected=shown(-(-bits // 8)), present=end - begin)
     if max(shape, default=0) > MAX_DIM:  # only possible beside a zero: NumPy cannot hold such a shape
         notes.append(Note("model_st_huge_empty", says | {"shape": shown(shape)}))
         shape = [0]
-    return TensorInfo(name, dtype, tuple(shape), base + begin, size)
+    return TensorInfo(name, dtype, tuple(shape), base + begin, end - begin)
 
 
 def _naturals(value: Any) -> TypeGuard[list[int]]:

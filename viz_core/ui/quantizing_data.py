@@ -64,14 +64,20 @@ def _opened(name: str, data: bytes, folder: str) -> SafeTensors:
 
 
 def parts(name: str, data: bytes) -> tuple[str, ...]:
-    """Names of the tensors in a file; one empty name for a .npy file. A Problem where it is damaged or holds none."""
+    """Names of the tensors in a file, those that can be read first; one empty name for a .npy file.
+
+    A Problem where it is damaged, or holds none that can be read.
+    """
     if _is_npy(name, data):
         read_npy(data)
         return ("",)
     with tempfile.TemporaryDirectory() as folder:
-        found = tuple(_opened(name, data, folder))
-    if not found:
-        raise Problem("quantizers_no_tensors", file=shown(name))
+        file = _opened(name, data, folder)
+        found = tuple(sorted(file, key=lambda one: not file.reads(one)))
+        if not found:
+            raise Problem("quantizers_no_tensors", file=shown(name))
+        if not file.reads(found[0]):
+            file.read(found[0])  # says which type
     return found
 
 

@@ -66,7 +66,7 @@ def trace(block: Snapped) -> Trace:
 def _write(builder: TraceBuilder, cell: int, value: float, block: Snapped, state: State) -> None:
     """A number with its magnitude as shade, against the largest of the block."""
     most = float(np.abs(block.before[:SHOWN]).max()) or 1.0
-    share = abs(float(value)) / most if np.isfinite(value) else 1.0
+    share = abs(float(np.nan_to_num(value, nan=0.0, posinf=most, neginf=most))) / most
     builder.write(cell, short(value))
     builder.set("state", cell, state)
     builder.set("shade", cell, 1 + min(254, round(254 * min(share, 1.0))))
