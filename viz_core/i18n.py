@@ -67,8 +67,10 @@ class Problem(ValueError):
         super().__init__(key, params)
 
     def text(self, lang: Lang) -> str:
-        """The sentence in the reader's language."""
-        return t(f"problem.{self.key}", lang, **self.params)
+        """The sentence in the reader's language; half a character of a file (a lone surrogate) is spelled out, because
+        UTF-8 cannot carry it.
+        """
+        return t(f"problem.{self.key}", lang, **self.params).encode("utf-8", "backslashreplace").decode()
 
     def __str__(self) -> str:
         return self.text("en")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 
 from viz_core.i18n import Problem
@@ -12,10 +13,18 @@ MAX_BLOCK_SIZE = 4096
 MAX_MODEL_LEN = 2**31 - 1
 
 
+def written(value: object) -> str:
+    """A value as whoever wrote the JSON sees it, cut to 40 characters: null, true, "9"."""
+    try:
+        return json.dumps(value, ensure_ascii=False)[:40]
+    except TypeError:  # it does not come from JSON
+        return repr(value)[:40]
+
+
 def whole(name: str, value: object, low: int, high: int) -> int:
     """`value` when it is a whole number in low..high, else a Problem that names the field."""
     if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
-        raise Problem("paging_number", name=name, value=repr(value)[:40], low=low, high=high)
+        raise Problem("paging_number", name=name, value=written(value), low=low, high=high)
     return value
 
 
@@ -47,7 +56,7 @@ class PoolConfig:
         for window in self.windows:
             whole("window", window, 0, MAX_MODEL_LEN)
         if not isinstance(self.watermark, int | float) or not 0 <= self.watermark < 1:
-            raise Problem("paging_watermark", value=repr(self.watermark)[:40])
+            raise Problem("paging_watermark", value=written(self.watermark))
         if self.caching and not self.rules.caches:
             raise Problem("paging_no_cache", policy=self.policy)
         if self.windows != (0,) and not self.rules.null_block:
@@ -82,4 +91,4 @@ class SchedulerConfig:
         whole("long_prefill_token_threshold", self.long_prefill_token_threshold, 0, MAX_MODEL_LEN)
         whole("lookahead", self.lookahead, 0, 64)
         if self.order not in ("fcfs", "priority"):
-            raise Problem("paging_order", value=str(self.order)[:40])
+            raise Problem("paging_order", value=written(self.order))

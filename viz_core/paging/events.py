@@ -34,9 +34,18 @@ class Op(IntEnum):
     PREEMPT = 15  # value: computed tokens given up
     FINISH = 16  # value: computed tokens at the end
     RESET = 17  # every hash forgotten
+    WAIT = 18  # an operation that nothing came of, because its request waits for blocks; value: a Hindered
+    KEEP = 19  # a reset that was refused; value: blocks held
 
 
 OPS = tuple(Op)
+
+
+class Hindered(IntEnum):
+    """What a request could not do while it waited for blocks."""
+
+    DECODE = 0
+    PREEMPT = 1
 
 
 @dataclass(frozen=True, slots=True)

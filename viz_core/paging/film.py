@@ -65,7 +65,10 @@ def owners(recording: Recording) -> np.ndarray:
     """
     numbers = {name: i for i, name in enumerate(requests_of(recording.log), 1)}
     null = int(recording.config.rules.null_block)
-    return np.array(list(_owner_rows(recording, numbers)), np.int64).reshape(-1, recording.config.num_blocks)[:, null:]
+    rows = np.zeros((recording.log.num_steps, recording.config.num_blocks), np.int32)
+    for at, row in enumerate(_owner_rows(recording, numbers)):
+        rows[at] = row
+    return rows[:, null:]
 
 
 def _owner_rows(recording: Recording, numbers: dict[str, int]) -> Iterator[np.ndarray]:

@@ -11,12 +11,14 @@ from viz_core.paging.holders import Holders
 from viz_core.paging.pool import NULL
 from viz_core.paging.replay import State as PoolState
 from viz_core.paging.run import Recording
-from viz_core.trace import Label, State, Text
+from viz_core.trace import MOST_CELLS, Label, State, Text
 from viz_core.trace_builder import TraceBuilder
 
 MOST_ROWS = 12  # requests whose tables are drawn
 MOST_COLUMNS = 64
 MOST_QUEUED = 64  # places of the free queue that are drawn, from its head
+# What the player draws beside the queue and the tables of as many groups as there may be.
+MOST_BLOCKS = MOST_CELLS - MOST_QUEUED - 8 * MOST_ROWS * MOST_COLUMNS
 MANY_STEPS = 2000  # a longer run draws fewer of them: each step that takes or frees a block moves them all
 QUEUE_HEAD = 16
 Table = tuple[str, int]  # request, group of layers
@@ -65,6 +67,7 @@ class RunLanes:
         self.marked: set[int] = set()  # blocks shown as written in this step
         self.before: set[int] = set()  # and in the one before
         self.drawn: dict[Table, set[int]] = {}  # blocks shown in each table
+        self.entries: dict[int, tuple[str, int, int, bool]] = {}  # what each cell of a table shows
 
     def _table_name(self, name: Label, group: int) -> Text:
         """What a group's tables are called; only a hybrid model has several."""
@@ -76,8 +79,8 @@ class RunLanes:
 
     def _declare_tables(self, name: Label, widths: dict[str, int], grid: bool) -> dict[str, range]:
         """The cells of each request's table; none where there are too many to read."""
-        columns = max(widths.values())
-        if len(widths) > MOST_ROWS or columns > MOST_COLUMNS:
+        columns = max(widths.values(), default=0)
+        if not columns or len(widths) > MOST_ROWS or columns > MOST_COLUMNS:
             return {}
         if grid:
             logical = [f"L{i}" for i in range(columns)]
@@ -166,6 +169,10 @@ class RunLanes:
 
     def _show_entry(self, cell: int, request: str, at: int, block: int, fill: int) -> None:
         """One logical block: empty, null (left the window) or its physical block with its fill."""
+        look = (request, block, fill, block in self.marked)
+        if self.entries.get(cell) == look:
+            return
+        self.entries[cell] = look
         put = self.builder.set
         null = block == NULL and self.null
         shown = block >= 0 and not null

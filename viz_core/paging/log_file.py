@@ -22,7 +22,7 @@ FORMAT = {"format": "paged-trace", "version": 1}
 MOST_EVENTS = 5_000_000
 MOST_STEPS = 1_000_000
 ODD = 2**31
-NAMED = frozenset(Op) - {Op.EVICT, Op.COMMIT, Op.HEAD, Op.TAIL, Op.RESET}  # events that belong to a request
+NAMED = frozenset(Op) - {Op.EVICT, Op.COMMIT, Op.HEAD, Op.TAIL, Op.RESET, Op.KEEP}  # events that belong to a request
 OPS = {op.name.lower(): op for op in Op}
 
 
@@ -57,6 +57,16 @@ def load_lines(text: str) -> Recording:
     return Recording(config, log, header.get("script") is True)
 
 
+def has_header(text: str) -> bool:
+    """Whether a file begins with the header of a log."""
+    first = text.lstrip().partition("\n")[0]
+    try:
+        header = json.loads(first)
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(header, dict) and header.get("format") == FORMAT["format"]
+
+
 def _object(line: str, number: int) -> dict[str, Any]:
     try:
         value = json.loads(line)
@@ -88,12 +98,13 @@ def _read_event(log: Log, numbers: dict[str, int], config: PoolConfig, event: di
         raise Problem("paging_log_op", line=number, known=", ".join(OPS))
     name = event.get("request", "")
     step, block, value = (_int(event.get(key, unset)) for key, unset in (("step", None), ("block", -1), ("value", 0)))
-    if not isinstance(name, str) or block >= config.num_blocks or not log.step <= step < MOST_STEPS or value == ODD:
+    sound = isinstance(name, str) and name.isprintable() and value != ODD
+    if not sound or block >= config.num_blocks or not log.step <= step < MOST_STEPS:
         raise Problem("paging_log_fields", line=number)
     op = OPS[event["op"]]
     if (Op.ARRIVE < op < Op.COMPUTE and block < 0) or (op in NAMED and not name):
         raise Problem("paging_log_fields", line=number)
-    if op in NAMED and op != Op.ARRIVE and name not in numbers:
+    if name and op != Op.ARRIVE and name not in numbers:
         raise Problem("paging_log_stranger", line=number, name=name)
     log.step = step
     if name and name not in numbers:

@@ -111,6 +111,8 @@ class State:
             self.computed.pop(name, None)
             if op == Op.PREEMPT:
                 self.waiting[name] = None
+            else:
+                self.waiting.pop(name, None)
         elif op == Op.RESET:
             self.node = array("q", bytes(8 * len(self.node)))
         return True

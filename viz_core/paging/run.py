@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from viz_core.i18n import Problem
 from viz_core.paging.config import PoolConfig
-from viz_core.paging.events import Log, Op
+from viz_core.paging.events import Hindered, Log, Op
 from viz_core.paging.fork import fork
 from viz_core.paging.manager import BlockManager
 from viz_core.paging.request import Request
@@ -24,14 +25,23 @@ class Recording:
     scripted: bool = False
 
 
-def run(scenario: Scenario) -> Recording:
-    """Run `scenario` to its end; a script has one step an operation, and a decode of n tokens has n."""
+Watch = Callable[[PoolConfig, Log], None]
+
+
+def unwatched(config: PoolConfig, log: Log) -> None:
+    """Let a run go on."""
+
+
+def run(scenario: Scenario, watch: Watch = unwatched) -> Recording:
+    """Run `scenario` to its end; a script has one step an operation, and a decode of n tokens has n. `watch` sees the
+    log after each step and may raise a Problem.
+    """
     scenario.check()
     log = Log()
     if scenario.requests:
-        _run_requests(scenario, log)
+        _run_requests(scenario, log, watch)
     else:
-        script = _Script(scenario, log)
+        script = _Script(scenario, log, watch)
         for act in scenario.script:
             script.play(act)
     return Recording(scenario.pool, log, bool(scenario.script))
@@ -47,7 +57,7 @@ def refuse_what_never_fits(config: PoolConfig, name: str, tokens: int) -> None:
         raise Problem("paging_never_fits", name=name, tokens=tokens, blocks=blocks, pool=config.usable)
 
 
-def _run_requests(scenario: Scenario, log: Log) -> None:
+def _run_requests(scenario: Scenario, log: Log, watch: Watch) -> None:
     for ask in scenario.requests:
         refuse_what_never_fits(scenario.pool, ask.request, len(ask.prompt) + ask.output - 1)
     words = Vocabulary()
@@ -64,13 +74,14 @@ def _run_requests(scenario: Scenario, log: Log) -> None:
         )
         for i, ask in asks
     )
-    serve(scheduler, arrivals, MOST_STEPS)
+    serve(scheduler, arrivals, MOST_STEPS, lambda: watch(scenario.pool, log))
 
 
 class _Script:
     """Plays a script's operations on a block manager."""
 
-    def __init__(self, scenario: Scenario, log: Log) -> None:
+    def __init__(self, scenario: Scenario, log: Log, watch: Watch) -> None:
+        self.watch = watch
         self.log, self.words = log, Vocabulary()
         self.manager = BlockManager(scenario.pool, log)
         self.live: dict[str, Request] = {}
@@ -88,11 +99,12 @@ class _Script:
         elif act.op == "fork":
             self.live[act.request] = fork(self.manager, self._of(self.live, act.parent), act.request)
         elif act.op == "reset":
-            self.manager.pool.reset()
+            if not self.manager.pool.reset():
+                self.log.add(Op.KEEP, value=self.manager.config.usable - self.manager.pool.queue.length)
         elif act.op == "decode":
             for _ in range(act.count):
                 self._decode(self._of(self.live, act.request))
-                self.log.step += 1
+                self._close()
             return
         else:
             request = self._of(self.live, act.request)
@@ -100,13 +112,25 @@ class _Script:
             self.manager.free(request, Op.FINISH if act.op == "finish" else Op.PREEMPT)
             if act.op == "preempt":
                 self.parked[act.request] = request
+        self._close()
+
+    def _close(self) -> None:
+        """End a step."""
         self.log.step += 1
+        self.watch(self.manager.config, self.log)
 
     def _wait(self, act: Act) -> None:
         """An operation of a request that waits for blocks: its steps pass, and it may leave."""
+        request = self.parked[act.request]
         if act.op == "finish":
             del self.parked[act.request]
-        self.log.step += act.count if act.op == "decode" else 1
+            self.log.add(Op.FINISH, request.index)
+            self._close()
+            return
+        hindered = Hindered.DECODE if act.op == "decode" else Hindered.PREEMPT
+        for _ in range(act.count if act.op == "decode" else 1):
+            self.log.add(Op.WAIT, request.index, value=hindered)
+            self._close()
 
     def _of(self, where: dict[str, Request], name: str) -> Request:
         if name not in where:

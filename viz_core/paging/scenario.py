@@ -97,6 +97,8 @@ class Scenario:
         tokens = sum(map(len, self.prompts)) + steps
         if tokens > MOST_TOKENS or steps > MOST_STEPS:
             raise Problem("paging_scenario_size", tokens=tokens, steps=steps, most=MOST_TOKENS, most_steps=MOST_STEPS)
+        if self.script and all(act.op == "reset" for act in self.script):
+            raise Problem("paging_scenario_still")
         names = Counter(ask.request for ask in self.requests)
         names.update(act.request for act in self.script if act.op in ("add", "fork"))
         for name, count in names.items():

@@ -8,7 +8,8 @@ from dataclasses import asdict, fields
 from typing import Any
 
 from viz_core.i18n import Problem
-from viz_core.paging.config import SchedulerConfig, whole
+from viz_core.paging.config import SchedulerConfig, whole, written
+from viz_core.paging.film_lanes import MOST_BLOCKS
 from viz_core.paging.scenario import (
     MOST_NAMES,
     MOST_STEPS,
@@ -111,13 +112,16 @@ def _object(value: object, where: str, known: set[str], needed: set[str]) -> dic
 
 
 def _list(value: object, where: str) -> list[Any]:
-    if not isinstance(value, list) or len(value) > MOST_STEPS:
+    if not isinstance(value, list):
         raise Problem("paging_scenario_type", field=where, wanted="[ ]")
+    most = MOST_NAMES if where == "requests" else MOST_STEPS
+    if len(value) > most:
+        raise Problem("paging_scenario_many", field=where, count=len(value), most=most)
     return value
 
 
 def _name(value: object, where: str) -> str:
-    if not isinstance(value, str) or not 0 < len(value) <= 60:
+    if not isinstance(value, str) or not 0 < len(value) <= 60 or not value.isprintable() or value.isspace():
         raise Problem("paging_scenario_name", field=where)
     return value
 
@@ -126,15 +130,13 @@ def _scenario(data: object) -> Scenario:
     known = {field.name for field in fields(Scenario)} | {"version"}
     data = _object(data, "scenario", known, {"blocks", "block_size"})
     if data.get("version", 1) != 1:
-        raise Problem("paging_scenario_version", version=str(data["version"])[:20])
+        raise Problem("paging_scenario_version", version=written(data["version"]))
     caching = data.get("caching", True)
     if not isinstance(caching, bool):
         raise Problem("paging_scenario_type", field="caching", wanted="true / false")
     requests = tuple(_ask(ask) for ask in _list(data.get("requests", []), "requests"))
-    if len(requests) > MOST_NAMES:
-        raise Problem("paging_scenario_type", field="requests", wanted=f"≤ {MOST_NAMES}")
     return Scenario(
-        whole("blocks", data["blocks"], 1, 100_000),
+        whole("blocks", data["blocks"], 1, MOST_BLOCKS),
         whole("block_size", data["block_size"], 1, 4096),
         _name(data.get("policy", PLAIN.policy), "policy"),
         caching,
@@ -158,7 +160,7 @@ def _act(value: object) -> Act:
     act = _object(value, "script", {"op", "request", "prompt", "tokens", "parent"}, {"op"})
     op = act["op"]
     if op not in OPS:
-        raise Problem("paging_scenario_op", op=str(op)[:40], known=", ".join(OPS))
+        raise Problem("paging_scenario_op", op=op[:40] if isinstance(op, str) else written(op), known=", ".join(OPS))
     name = "" if op == "reset" else _name(act.get("request"), "request")
     prompt = _prompt(name, act.get("prompt")) if op == "add" else Prompt()
     parent = _name(act.get("parent"), "parent") if op == "fork" else ""

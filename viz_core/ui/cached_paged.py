@@ -9,6 +9,7 @@ import streamlit as st
 
 from viz_core.i18n import Problem
 from viz_core.paging.contiguous import beside
+from viz_core.paging.effort import bounded, showable
 from viz_core.paging.film import film, owners
 from viz_core.paging.log_file import load_lines
 from viz_core.paging.metrics import Metrics, measure
@@ -44,7 +45,7 @@ def not_too_long(steps: int) -> None:
 @st.cache_resource(max_entries=8, show_spinner=False)
 def played(scenario: str) -> Played:
     """The run of a scenario's JSON."""
-    return _made(run(from_json(scenario)))
+    return _made(run(from_json(scenario), bounded))
 
 
 @st.cache_resource(max_entries=4, show_spinner=False)
@@ -55,7 +56,7 @@ def replayed(log: bytes) -> Played:
 
 def _made(recording: Recording) -> Played:
     not_too_long(recording.log.num_steps)
-    metrics = measure(recording)
+    metrics = measure(showable(recording))
     name = Text(f"option.policy.{recording.config.policy}")
     return Played(
         recording, metrics, film([(name, recording)], ""), owners(recording), no_block_is_lost(recording),
