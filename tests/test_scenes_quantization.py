@@ -7,15 +7,20 @@ import pytest
 
 from tests.scenes import context
 from viz_core.i18n import LANGS, Lang, has
+from viz_core.proofs.proof import at_most, nothing_left
 from viz_core.quantizers.gptq import half_steps, nearest
 from viz_core.quantizers.registry import FORMATS
+from viz_core.quantizers.snap import snapped
 from viz_core.ui import quantizing, quantizing_model
 from viz_core.ui.controls import fixed
+from viz_core.ui.quantizing_hover import Moved, bars_say
 from viz_core.ui.scene import Bench, Context, Scene, View
 from viz_core.ui.scenes import (
     quant_block,
+    quant_float,
     quant_fp8,
     quant_gptq,
+    quant_histogram,
     quant_methods,
     quant_model,
     quant_outliers,
@@ -130,3 +135,58 @@ def test_the_held_out_text_is_the_reader_s(lang: Lang) -> None:
 def test_a_cut_quote_is_marked() -> None:
     assert quant_model.tail("short") == "short"
     assert quant_model.tail("x" * 50 + "word " * 30).startswith("…") and quant_model.tail("a" * 200).endswith("aaa")
+
+
+@pytest.mark.parametrize("view", quantizing.VIEWS)
+def test_a_bar_says_how_many_weights_and_their_error(view: str) -> None:
+    """The lines of a bin give the count that is drawn and, recomputed with masks, the mean error there."""
+    data = quantizing.Data("ffn_in")
+    tally = quantizing.counts(data, "Q4_1", view, 3)
+    sides = [side.reshape(-1) for side in quantizing.sides(data, "Q4_1", view, 3)]
+    moved = np.abs(Moved.of(data, "Q4_1", view, 3).moved.astype(np.float64))
+    said = bars_say(data, "Q4_1", view, 3, "en")
+    for side, drawn, lines in zip(sides, (tally.before, tally.after), said, strict=True):
+        assert [bool(line) for line in lines] == (drawn > 0).tolist()
+        k = int(drawn.argmax())
+        inside = (side >= tally.edges[k]) & (side < tally.edges[k + 1])
+        first, *_, last = lines[k].split("\n")
+        assert first.endswith(f"weights: {drawn[k]:,}") and inside.sum() == drawn[k]
+        assert last == f"mean |error| {moved[inside].mean():.3g}"
+
+
+def test_a_bar_of_one_block_has_the_arithmetic() -> None:
+    data = quantizing.Data("ffn_in")
+    found = quantizing.pair(data, "Q4_1")
+    block, (_, after) = snapped(found.before, found.after, 3), bars_say(data, "Q4_1", "block", 3, "en")
+    said = "\n".join(after)
+    assert all(f"code {block.codes[i]}: {block.formula(i)}; weights: " in said for i in range(len(block.codes)))
+    assert "to point" not in said and "to point 5, code 5: " in "\n".join(bars_say(data, "Q4_1", "steps", 0, "en")[0])
+
+
+def test_two_formats_show_both_their_numbers() -> None:
+    _, view = built(quant_histogram.SCENE, format="Q4_0", other="NF4")
+    named = [(number.key, number.params.get("name")) for number in view.numbers]
+    for name in ("Q4_0", "NF4"):
+        row = quantizing.row(quantizing.Data("ffn_in"), name)
+        assert {("quant_sqnr", name), ("quant_zeroed", name), ("quant_clipped_all", name)} <= set(named)
+        assert f"{row.errors.sqnr:.1f} dB" in [number.value for number in view.numbers]
+    holds, fails = at_most("on_points", 0.5, 1), at_most("on_points", 2, 1)
+    assert quant_histogram.weakest([holds, fails]) == fails and quant_histogram.weakest([holds]) == holds
+    empty = nothing_left("on_points")
+    assert quant_histogram.weakest([empty, holds]) == holds and quant_histogram.weakest([empty, empty]) is empty
+
+
+@pytest.mark.parametrize(("kind", "said"), [("E4M3", "448"), ("E2M1", "6"), ("E5M2", "∞"), ("FP16", "∞")])
+def test_saturation_is_within_reach(kind: str, said: str) -> None:
+    """At the control's end every short float is beyond its largest number; what then happens is that format's rule."""
+    ctx, view = built(quant_float.SCENE, float_format=kind, float_place=quant_float.VALUE.high)
+    assert view.numbers[0].value == said == view.facts["beyond"]
+    assert f"twice that becomes {said} here" in ctx.t(f"{quant_float.SCENE.table}.notes", **view.facts)
+    ends = view.plates[1].figure.layout.xaxis.range
+    assert ends[1] > quant_float.value_at(quant_float.VALUE.high) > quant_float.GRIDS[kind].top
+
+
+def test_positions_are_values_on_both_sides_of_zero() -> None:
+    values = [quant_float.value_at(place) for place in range(-224, 225)]
+    assert values == sorted(values) and values[224] == 0 and values[0] == -values[-1]
+    assert 2 < quant_float.value_at(quant_float.VALUE.default) < 2.5

@@ -6,6 +6,7 @@ and the same count axis; a log axis counts from 1.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -76,16 +77,21 @@ def snapping(
     spacing: Spacing = "linear",
     height: float = 380,
     top: int | None = None,
+    said: tuple[Sequence[str], Sequence[str]] | None = None,
 ) -> go.Figure:
-    """Both halves named by `names`; `points` are the grid's; `top` the largest count of the axis, if it is shared."""
+    """Both halves named by `names`; `points` are the grid's; `top` the largest count of the axis, if it is shared.
+
+    `said` has lines of plain text for each bin of both halves; without it a bar says its interval and its count.
+    """
     top = counts.top if top is None else top
     low, high = (float(counts.edges[0]), float(counts.edges[-1]))
     upper, lower = _count_axis(look, top, spacing), _count_axis(look, top, spacing)
     lower |= {"range": lower["range"][::-1], "domain": [0, 0.48]}
-    halves = ((counts.before, "", names[0]), (counts.after, "2", names[1]))
+    lines = said or (_intervals(counts.edges, counts.before), _intervals(counts.edges, counts.after))
+    halves = ((counts.before, "", names[0], lines[0]), (counts.after, "2", names[1], lines[1]))
     return frame(
         look,
-        [_bars(look, counts.edges, half, side, name) for half, side, name in halves],
+        [_bars(look, counts.edges, *half) for half in halves],
         t("figure.alt_snapping", look.lang, before=_filled(counts.before), after=_filled(counts.after), x=x.title),
         look.px(height),
         bargap=0,
@@ -104,7 +110,9 @@ def _count_axis(look: Look, top: int, spacing: Spacing) -> Parts:
     return axis(look, "", grid=True, type=spacing, range=ends, **ticks(Scale(spacing=spacing), 4))
 
 
-def _bars(look: Look, edges: NDArray[np.float64], counts: NDArray[np.int64], side: str, name: str) -> Parts:
+def _bars(
+    look: Look, edges: NDArray[np.float64], counts: NDArray[np.int64], side: str, name: str, said: Sequence[str]
+) -> Parts:
     middles = (edges[1:] + edges[:-1]) / 2
     seen = counts > 0
     return {
@@ -114,8 +122,15 @@ def _bars(look: Look, edges: NDArray[np.float64], counts: NDArray[np.int64], sid
         "width": float(edges[1] - edges[0]),
         "yaxis": f"y{side}",
         "marker": {"color": look.theme.fill("B" if side else "A"), "line": {"width": 0}},
-        "hovertemplate": f"<b>{plot_text(name)}</b><br>%{{x:.4~g}}: %{{y:,}}<extra></extra>",
+        "customdata": [plot_text(said[k]).replace("\n", "<br>") for k in np.flatnonzero(seen).tolist()],
+        "hovertemplate": f"<b>{plot_text(name)}</b><br>%{{customdata}}<extra></extra>",
     }
+
+
+def _intervals(edges: NDArray[np.float64], counts: NDArray[np.int64]) -> list[str]:
+    """For each bin its ends and its count."""
+    return [f"{spoken(float(a))} … {spoken(float(b))}: {n:,}"
+            for a, b, n in zip(edges[:-1], edges[1:], counts.tolist(), strict=True)]
 
 
 def _rug(look: Look, points: ArrayLike, sight: tuple[float, float]) -> list[Parts]:

@@ -72,14 +72,20 @@ SHARE = 0.998  # of the weights that span the axis; the rest is counted as beyon
 @st.cache_data(max_entries=128, show_spinner=False)
 def counts(data: Data, name: str, view: str, block: int) -> Tally:
     """The histogram of the chosen tensor before and after; `block` counts for that view alone."""
+    return tally(*sides(data, name, view, block), share=1.0 if view == "block" else SHARE)
+
+
+def sides(data: Data, name: str, view: str, block: int) -> tuple[np.ndarray, np.ndarray]:
+    """The values of a view before and after; padding is left out."""
     found = pair(data, name)
     before, after = found.before, found.after.values
+    layout = found.after.layout
     if view == "steps":
-        before, after = (in_steps(x, found.after) for x in (before, after))
+        before, after = (layout.join(in_steps(x, found.after)) for x in (before, after))
     elif view == "block":
-        length = found.after.layout.lengths()[block]
-        before, after = (found.after.layout.split(x)[block, :length] for x in (before, after))
-    return tally(before, after, share=1.0 if view == "block" else SHARE)
+        length = layout.lengths()[block]
+        before, after = (layout.split(x)[block, :length] for x in (before, after))
+    return before, after
 
 
 def fits(data: Data, name: str) -> bool:

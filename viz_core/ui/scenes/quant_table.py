@@ -78,9 +78,13 @@ def _question(context: Context, six: Row, eight: Row) -> Question | None:
 
 
 def beaten(names: Sequence[str], rows: Sequence[Row]) -> tuple[str, str] | None:
-    """The format that beats another with more bits by the widest gap of bits, and that other; None where none does."""
-    pairs = [(b.bits - a.bits, a.errors.sqnr - b.errors.sqnr, one, other) for one, a in zip(names, rows, strict=True)
-             for other, b in zip(names, rows, strict=True) if a.bits < b.bits and a.errors.sqnr > b.errors.sqnr]
+    """The format that beats another with more bits by the widest gap of bits, and that other; None where none does.
+
+    Formats that lost values are left out.
+    """
+    kept = [(name, row) for name, row in zip(names, rows, strict=True) if row.lost is None]
+    pairs = [(b.bits - a.bits, a.errors.sqnr - b.errors.sqnr, one, other)
+             for one, a in kept for other, b in kept if a.bits < b.bits and a.errors.sqnr > b.errors.sqnr]
     return max(pairs)[2:] if pairs else None
 
 
