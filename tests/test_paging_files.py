@@ -86,7 +86,7 @@ def test_a_server_s_events_show_what_was_resident_when() -> None:
     assert list(trace.series[0].values) == [2, 4, 3, 4]
     assert shots[-1]["hue"].tolist() == [1, 1, 1, 2], "one hue for all that begins alike"
     captions = decode(encode(trace, "en")).sentences("captions")
-    assert captions[2] == "2.000 s: 0 blocks stored, 1 removed, 3 in the cache."
+    assert captions[2] == "2.000 s: blocks stored 0, removed 1, in the cache 3."
 
 
 @pytest.mark.parametrize("lang", LANGS)
