@@ -156,7 +156,7 @@ def test_each_owner_has_its_own_tone() -> None:
 def test_what_several_own_is_grey_and_named() -> None:
     figure = occupancy(Look(), np.array([[0, 1], [0, 3]]), ["A", "B"], shared="shared")
     made = spec(figure)["data"][0]
-    assert made["colorscale"][-1][1] == theme("light").muted and made["zmax"] == 3.5
+    assert made["colorscale"][-1][1] == theme("light").shared and made["zmax"] == 3.5
     assert made["text"] == [["free", "free"], ["A", "shared"]] and "%{text}" in made["hovertemplate"]
     many = [str(i) for i in range(250)]
     assert cells(occupancy(Look(), np.array([[0, 251]]), many, shared="shared")).tolist() == [[0], [251]]

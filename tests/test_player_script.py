@@ -128,6 +128,10 @@ def test_a_long_trace_winds_both_ways(trace: Trace) -> None:
         assert shot["shown"] == [number(series, shot["step"]) for series in trace.series]
 
 
+def refs(state: dict[str, Any]) -> Any:
+    return state["ref"][:9] if "ref" in state else np.zeros(9, int)
+
+
 @needs_node
 @pytest.mark.parametrize(("rows", "columns"), [(9, 90), (9, 30), (3, 90)])
 def test_a_lane_over_time_shows_each_owner_when_it_owned(rows: int, columns: int) -> None:
@@ -142,7 +146,7 @@ def test_a_lane_over_time_shows_each_owner_when_it_owned(rows: int, columns: int
     for column in range(columns):
         state = trace.state((column + 1) * 90 // columns - 1)
         used = np.isin(state["state"][:9], (State.HELD, State.COMPUTED, State.REUSED))
-        owner = np.where(used, state["hue"][:9], 0).reshape(rows, -1)
+        owner = np.where(used, np.where(refs(state) > 1, 0xFFFF, state["hue"][:9]), 0).reshape(rows, -1)
         assert drawn[column].tolist() == [next((h for h in row.tolist() if h), 0) for row in owner]
 
 
@@ -174,6 +178,34 @@ def test_every_cell_stands_inside_the_figure_and_alone(
 
 
 @needs_node
+@pytest.mark.parametrize(("width", "columns", "count"), [(358, 4, 64), (358, 1, 16), (1000, 4, 64), (1000, 1, 32)])
+def test_a_folded_grid_is_as_wide_as_its_words_and_not_too_high(width: int, columns: int, count: int) -> None:
+    """Its rows have names, its cells hold a token of eight letters, and short rows stand side by side."""
+    lane = {"label": "pool", "first": 0, "count": count, "columns": columns, "labels": [], "under": [], "folded": True,
+            "history": False, "rowNames": [f"P{i}" for i in range(count // columns)], "columnNames": []}  # fmt: skip
+    header = {"lanes": [lane], "series": [], "texts": ["", "language"]}
+    (plan,) = node(LAY_OUT, [{"header": header, "width": width, "em": 1}])
+    (drawn,) = plan["lanes"]
+    assert drawn["h"] >= 28 and drawn["w"] >= 0.55 * 8 * 14 * (width > 600 or columns == 1)
+    assert len({tuple(spot) for spot in drawn["spots"]}) == count
+    assert all(x >= 0 and x + drawn["w"] <= width for x, _ in drawn["spots"])
+    assert plan["height"] < (700 if width < 600 and columns > 1 else 480)
+
+
+@needs_node
+def test_a_long_name_loses_its_middle() -> None:
+    code = 'import { middle, measure } from "PLAYER/text.js";\n' + """
+for (const [text, room] of [["short", 9], ["request-of-the-first-reader-17", 9], ["很长很长的请求名字之甲", 6]]) {
+  console.log(JSON.stringify([middle(text, room), measure(middle(text, room))]));
+}
+"""
+    short, long, hanzi = node(code, [])
+    assert short[0] == "short"
+    assert long[0].startswith("request") and long[0].endswith("der-17") and "…" in long[0] and long[1] <= 9
+    assert hanzi[0] == "很长…之甲" or (hanzi[0][0], hanzi[0][-1]) == ("很", "甲")
+
+
+@needs_node
 def test_the_joined_script_is_one_module_with_the_function_streamlit_calls() -> None:
     source = base64.b64encode(script().encode()).decode()
     code = (
@@ -191,6 +223,7 @@ def test_the_page_of_its_own_loads_nothing() -> None:
 
 def test_the_hues_and_letters_are_those_of_the_figures() -> None:
     """The style sheet repeats the theme's colours; both must stay the same."""
+    assert f".h0 {{ --hue: light-dark({LIGHT.shared.lower()}, {DARK.shared.lower()});" in style()
     for i in range(6):
         colours = re.search(
             rf"\.h{i + 1} \{{ --hue: light-dark\((.*), (.*)\); --letter: light-dark\((.*), (.*)\); }}", style()

@@ -65,6 +65,7 @@ class Lane:
     grid of that many columns with optional names of rows and columns; one column with row names is a list, such as
     lines of code, each lit while its cell is HELD or COMPUTED. `full` is a cell's size for the plane `fill`. `history`
     adds a map of the lane over all steps: time to the right, its cells downwards, each in the hue of its owner.
+    `folded` rows of a grid may stand in several stacks side by side, as wide as their words need.
     """
 
     label: Label
@@ -78,6 +79,7 @@ class Lane:
     row_names: tuple[str, ...] = ()
     column_names: tuple[str, ...] = ()
     history: bool = False
+    folded: bool = False
 
 
 @dataclass(frozen=True, slots=True)

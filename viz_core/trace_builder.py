@@ -76,6 +76,7 @@ class TraceBuilder:
         self, label: Label, count: int, *, labels: Sequence[str] = (), under: Sequence[str] = (),
         keys: Sequence[int] = (), columns: int = 0, full: int = 0,
         row_names: Sequence[str] = (), column_names: Sequence[str] = (), history: bool = False,
+        folded: bool = False,
     ) -> range:  # fmt: skip
         """Add `count` cells (see `Lane`) and return their ids; only before the first step."""
         assert not self._captions and not self._deltas, "lanes come before what fills them"
@@ -85,7 +86,7 @@ class TraceBuilder:
         assert count > 0 and all(len(x) in (0, count) for x in (labels, under, keys)), "one label a cell"
         self._lanes.append(
             Lane(label, first, count, tuple(labels), tuple(under), tuple(keys), columns, full,
-                 tuple(row_names), tuple(column_names), history)
+                 tuple(row_names), tuple(column_names), history, folded)
         )  # fmt: skip
         return range(first, first + count)
 

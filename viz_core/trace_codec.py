@@ -83,6 +83,7 @@ def _lane(lane: Lane, lang: Lang) -> Json:
         "label": said(lane.label, lang), "first": lane.first, "count": lane.count, "labels": lane.labels,
         "under": lane.under, "keys": lane.keys, "columns": lane.columns, "full": lane.full,
         "rowNames": lane.row_names, "columnNames": lane.column_names, "history": lane.history,
+        "folded": lane.folded,
     }  # fmt: skip
 
 

@@ -46,7 +46,7 @@ def occupancy(
     tones = [look.theme.fill(HUES[k % len(HUES)]) for k in range(len(names))]
     letters = [look.theme.letter(HUES[k % len(HUES)]) for k in range(len(names))]
     if shared:
-        names, tones, letters = [*names, shared], [*tones, look.theme.muted], [*letters, look.theme.paper]
+        names, tones, letters = [*names, shared], [*tones, look.theme.shared], [*letters, look.theme.letter("B")]
     if len(names) > 250 + bool(shared) or (owners.size and (owners.min() < 0 or owners.max() > len(names))):
         raise Problem("figure_owners", names=len(names), most=250)
     every = max(1, math.ceil(owners.size / CELLS))

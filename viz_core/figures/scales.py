@@ -73,5 +73,5 @@ def whole_ticks(low: float, high: float, most: int) -> Parts:
     """Ticks at whole numbers of a range: all of them, else multiples of 2, 5, 10, 20 … and its first one."""
     first, last = math.ceil(low), math.floor(high)
     every = next(k * 10**n for n in range(16) for k in (1, 2, 5) if (last - first) // (k * 10**n) < most)
-    values = sorted({first, *range(-(-(first + every) // every) * every if every > 1 else first, last + 1, every)})
+    values = sorted({first, *range(math.ceil((first + every / 2) / every) * every, last + 1, every)})
     return {"tickvals": values, "tickformat": ",d"}

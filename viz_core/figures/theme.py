@@ -21,7 +21,8 @@ class Theme:
     """All colours of one mode, as #RRGGBB.
 
     `letters[i]` is the text colour that stands on `hues[i]`; ramps run from 0 (or from the lowest value) upwards; the
-    middle tone of `signed` is 0. Larger means farther from the paper in `sequential` and `error`.
+    middle tone of `signed` is 0. Larger means farther from the paper in `sequential` and `error`. `shared` is what
+    several owners hold; the letter of hue B stands on it.
     """
 
     name: Mode
@@ -32,6 +33,7 @@ class Theme:
     panel: str
     paper: str
     rule: str
+    shared: str
     sequential: Ramp
     signed: Ramp
     error: Ramp
@@ -66,6 +68,7 @@ LIGHT = Theme(
     panel="#F5F6F8",
     paper="#FFFFFF",
     rule="#DDE1E7",
+    shared="#9AA3B0",
     sequential=("#EEF1F6", "#7F90BD", "#1A2547"),
     signed=("#1F4E9C", "#8FA9D6", "#F1F2F4", "#E0A987", "#A84E12"),
     error=("#F6EEF0", "#C77F8E", "#5E1527"),
@@ -79,6 +82,7 @@ DARK = Theme(
     panel="#171D26",
     paper="#0E1218",
     rule="#2A323E",
+    shared="#6F7B8B",
     sequential=("#171D26", "#3283F0", "#DCEBFF"),
     signed=("#7FB2FF", "#2F5C9E", "#1B212B", "#9A5A28", "#FFB071"),
     error=("#21191E", "#B4536A", "#FFD3DB"),

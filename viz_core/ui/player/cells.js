@@ -38,10 +38,13 @@ export function hatch(w, h, gap, notched) {
   return out;
 }
 
+// Who holds a cell: its hue, or none where several do.
+export const owner = (hue, refs) => (refs > 1 ? 0 : hue);
+
 // How `cell` looks now. `own` is the text that the lane gives it, `letters` the letter of each hue.
 export function look(film, lane, cell, own, letters) {
   const at = (plane) => film.value(plane, cell);
-  const hue = at("hue");
+  const hue = owner(at("hue"), at("ref"));
   const inside = film.header.texts[at("text")] || own || letters[hue] || "";
   const shade = at("shade");
   const state = film.now.state ? at("state") : hue || shade ? HELD : EMPTY;

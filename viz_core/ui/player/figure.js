@@ -1,7 +1,7 @@
 // The figure: lanes of cells, legend and series in one SVG, laid out anew whenever the width changes.
 
 import { Cell, STATES, blend, look, node } from "./cells.js";
-import { bucketOf, listed } from "./fit.js";
+import { bucketOf, listed, rowName, underName } from "./fit.js";
 import { layout, spot } from "./layout.js";
 import { id, members, part } from "./lanes.js";
 import { legend } from "./legend.js";
@@ -55,7 +55,7 @@ export class Figure {
       cell.g.dataset.cell = i;
       cell.g.dataset.lane = this.plan.lanes.indexOf(place);
       view.cells.push(cell);
-      if (place.under) node("text", { class: "under", x: x + place.w / 2, y: y + place.h + 12 * this.em }, g, lane.under[i]);
+      if (place.under) node("text", { class: "under", x: x + place.w / 2, y: y + place.h + 12 * this.em }, g, underName(lane.under[i]));
     }
     if (listed(lane)) this.lines(place, view.cells);
     else this.names(g, place);
@@ -75,7 +75,7 @@ export class Figure {
     if (place.names) {
       place.lane.rowNames.forEach((name, i) => {
         const [x, y] = spot(place, i * place.columns);
-        node("text", { class: "row", x: x - 8, y: y + place.h / 2 }, g, name);
+        node("text", { class: "row", x: x - 8, y: y + place.h / 2 }, g, rowName(name));
       });
     }
     if (place.top) {

@@ -1,11 +1,12 @@
 // How large a lane's cells are, how they wrap, and how many neighbours share a bucket.
 
-import { widest } from "./text.js";
+import { middle, widest } from "./text.js";
 
 const SIZES = [60, 52, 48, 44, 40, 36, 32, 30, 28, 24, 20, 17, 14, 12, 10, 9];
 const SMALLEST_ROW = 28; // the least size of a lane that is kept on one line
 const TOKEN_ROW = SIZES.filter((size) => size >= SMALLEST_ROW);
 export const GAP = 14; // between lanes
+const FOLD = 18; // between the stacks of a folded grid
 export const HEAD = 22; // a name above its lane
 
 const WORDS = 64; // a lane of no more cells with words in them keeps them readable
@@ -15,7 +16,11 @@ export const typeOf = (size) => (size >= 52 ? 18 : size >= 36 ? 16 : size >= 24 
 const gapOf = (size) => (size >= 28 ? 6 : size >= 17 ? 3 : 2);
 
 // A lane of one column with names is a list: a mark before each line of text.
-export const listed = (lane) => lane.columns === 1 && lane.rowNames.length > 0;
+export const listed = (lane) => lane.columns === 1 && lane.rowNames.length > 0 && !lane.folded;
+
+// Names of rows and below cells as they are drawn; the line on a cell has them whole.
+export const rowName = (name) => middle(name, 9);
+export const underName = (name) => middle(name, 7);
 
 // A lane's cells as they will be drawn: buckets of `run` cells (of run × run in a grid).
 export function buckets(lane, run) {
@@ -47,22 +52,26 @@ export function fit(one, size, room, em) {
   const { lane } = one;
   if (listed(lane)) return list(one, room, em);
   const gap = gapOf(size);
-  const texts = one.run === 1 ? Math.max(widest(lane.labels), widest(lane.under), one.reach) : 0;
-  const needed = size >= 28 && texts && !one.columns ? Math.min(texts * typeOf(size) * em + 12, 104 * em) : 0;
-  const names = one.columns && size >= 17 && lane.rowNames.length ? widest(lane.rowNames) * 14 * em + 10 : 0;
+  const texts = one.run === 1 ? Math.max(widest(lane.labels), widest(lane.under.map(underName)), one.reach) : 0;
+  const flows = !one.columns || lane.folded;
+  const names = one.columns && size >= 17 && lane.rowNames.length ? widest(lane.rowNames.map(rowName)) * 14 * em + 10 : 0;
+  const free = lane.folded ? (room - names + gap) / one.columns - gap : room;
+  const needed = size >= 28 && texts && flows ? Math.min(texts * typeOf(size) * em + 12, 104 * em, free) : 0;
   const [w, h] = [Math.max(size * em, needed), size * em];
   const columns = one.columns || Math.max(1, Math.min(one.count, Math.floor((room + gap) / (w + gap))));
-  const lines = Math.ceil(one.count / columns);
+  const [rows, wide] = [Math.ceil(one.count / columns), columns * (w + gap) - gap + names];
+  const fold = wide + FOLD * em; // from one stack of rows to the next
+  const lines = Math.ceil(rows / (lane.folded ? Math.max(1, Math.floor((room + FOLD * em) / fold)) : 1));
   const under = lane.under.length && one.run === 1 && size >= 24 ? 18 * em : 0;
   const top = one.columns && lane.columnNames.length && size >= 17 ? 20 * em : 0;
-  const over = columns * (w + gap) - gap + names > room + 0.5;
-  return { ...one, em, size, w, h, gap, columns, lines, under, top, names, over, high: top + lines * (h + gap + under) - gap };
+  const over = wide > room + 0.5;
+  return { ...one, em, size, w, h, gap, columns, lines, fold, folds: Math.ceil(rows / lines), under, top, names, over, high: top + lines * (h + gap + under) - gap };
 }
 
 function list(one, room, em) {
   const [h, gap] = [16 * em, 8 * em];
   const over = h + 10 * em + widest(one.lane.rowNames) * 14 * em > room;
-  return { ...one, em, size: 16, w: h, h, gap, columns: 1, lines: one.count, under: 0, top: 0, names: 0, over, high: one.count * (h + gap) - gap };
+  return { ...one, em, size: 16, w: h, h, gap, columns: 1, lines: one.count, fold: 0, folds: 1, under: 0, top: 0, names: 0, over, high: one.count * (h + gap) - gap };
 }
 
 // Every lane at its size, with a `head` above each: all alike if that fits the height, else short lanes alike and long
@@ -85,7 +94,7 @@ export function sized(drawn, room, tall, em, head) {
 
 // The largest size at which a lane is no higher than `tall`.
 function largest(one, room, tall, em) {
-  const wordy = one.count <= WORDS && Math.max(widest(one.lane.labels), one.reach) > 1.2;
+  const wordy = one.count <= (one.lane.folded ? 4 : 1) * WORDS && Math.max(widest(one.lane.labels), one.reach) > 1.2;
   const tries = (wordy ? TOKEN_ROW : SIZES).map((size) => fit(one, size, room, em));
   return tries.find((lane) => !lane.over && lane.high <= tall) || tries.at(-1);
 }

@@ -10,7 +10,7 @@ const EDGE = 3; // room for a thick outline
 const NAME = 9.5; // a lane's name at the left breaks after so many Hanzi
 const LINE = 18; // of a lane's name
 
-const reach = (header, lane) => (lane.columns ? 0 : widest(header.texts));
+const reach = (header, lane) => (lane.columns && !lane.folded ? 0 : widest(header.texts));
 
 // The width that the lanes' names take at the left; 0 where they stand above their cells instead.
 function margin(header, room, em) {
@@ -36,7 +36,7 @@ export function layout(header, width, { em = 1, tall = 0, legend = [], number = 
   const most = Math.max(64, Math.min(MOST_DRAWN, Math.floor((room * aim) / (100 * em * em))));
   const drawn = grouped(header.lanes, most, room - left, em).map((one) => ({ ...one, reach: reach(header, one.lane) }));
   const lanes = placed(sized(drawn, room - left, aim, em, left ? 0 : HEAD), left, em);
-  const used = Math.max(...lanes.map((lane) => lane.x + lane.columns * (lane.w + lane.gap)));
+  const used = Math.max(...lanes.map((lane) => lane.x + (lane.folds - 1) * lane.fold + lane.columns * (lane.w + lane.gap)));
   const wide = Math.max(side, Math.min(width - used - 48 * em, width * 0.42));
   const free = beside ? width - wide - 36 * em : width;
   const key = flow(legend, phone ? 0 : left, free, lanes.at(-1).bottom + 18 * em, em);
@@ -62,8 +62,10 @@ function placed(lanes, left, em) {
 
 // Where drawn cell `i` of a placed lane stands.
 export function spot(lane, i) {
-  const line = Math.floor(i / lane.columns);
-  return [lane.x + (i - line * lane.columns) * (lane.w + lane.gap), lane.y + line * (lane.h + lane.gap + lane.under)];
+  const row = Math.floor(i / lane.columns);
+  const [stack, line] = [Math.floor(row / lane.lines), row % lane.lines];
+  const x = lane.x + stack * lane.fold + (i - row * lane.columns) * (lane.w + lane.gap);
+  return [x, lane.y + line * (lane.h + lane.gap + lane.under)];
 }
 
 // Legend entries, one after the other, wrapped.

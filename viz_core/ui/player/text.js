@@ -20,6 +20,18 @@ export function wrap(text, room) {
   return lines;
 }
 
+// The text within `room`; what is too long loses its middle, for names often differ at their ends.
+export function middle(text, room) {
+  if (measure(text) <= room) return text;
+  const [head, tail] = [[...text], []];
+  while (head.length > tail.length) tail.unshift(head.pop());
+  while (head.length && measure(head.join("") + tail.join("")) + 1 > room) {
+    if (head.length >= tail.length) head.pop();
+    else tail.shift();
+  }
+  return `${head.join("")}…${tail.join("")}`;
+}
+
 // The text, or as much of it as `room` holds, with an ellipsis.
 export function cut(text, room) {
   if (measure(text) <= room) return text;

@@ -95,7 +95,7 @@ def sentence(context: Context, recording: Recording, metrics: Metrics) -> str:
         lost=int(metrics.lost[-1]),
         **{name: f"{float(values.mean()):.1f}" for name, values in means.items()},
     )
-    return f"{said} {_cache(context, metrics)}" if config.caching else said
+    return said + _cache(context, metrics) if config.caching else said
 
 
 def _cache(context: Context, metrics: Metrics) -> str:

@@ -14,7 +14,7 @@ from viz_core.ui.scenes.pa_shown import shown
 
 OWN = "own"
 PRESET = Choice("preset", tuple(name for name in PRESETS if name != "source"), "shared_prompt")
-POLICY = Choice("policy", (OWN, *POLICIES), OWN)
+POLICY = Choice("policy", (OWN, *POLICIES), OWN, listed=True)
 MORE = Whole("more_blocks", -4, 16, 0)
 
 

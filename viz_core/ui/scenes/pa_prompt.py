@@ -20,7 +20,8 @@ def trace(place: Placement, labels: tuple[str, ...]) -> Trace:
     builder = TraceBuilder(Text("scene.paged_attention.prompt.title"))
     tokens = builder.lane(Text("paging.lane.prompt"), n, labels=labels, keys=range(1, n + 1))
     names = [f"P{block - 1}" for block in range(1, place.blocks)]
-    slots = builder.lane(Text("paging.lane.slots"), (place.blocks - 1) * size, columns=size, row_names=names)
+    count = (place.blocks - 1) * size
+    slots = builder.lane(Text("paging.lane.slots"), count, columns=size, row_names=names, folded=True)
     builder.hue(MINE, "", Text("paging.mine"))
     builder.hue(THEIRS, "", Text("paging.theirs"))
     builder.set("state", slots, State.FREE)

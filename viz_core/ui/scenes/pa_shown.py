@@ -58,7 +58,7 @@ def recorded(context: Context, run: Played, title: Label, name: str) -> View:
             "size": config.block_size,
             "steps": log.num_steps,
             "counts": sentence(context, recording, metrics)
-            + ("" if shares is not None else " " + context.t("paging.no_bars")),
+            + ("" if shares is not None else context.t("paging.no_bars")),
         },
         table=table(metrics),
         downloads=(Download(f"{name}.log.jsonl", "application/jsonl", lambda: log_bytes(recording)),),
