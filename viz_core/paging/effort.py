@@ -20,8 +20,8 @@ def bounded(config: PoolConfig, log: Log, looks: int = 0) -> None:
     looks = max(looks, log.num_steps * config.usable)
     if looks > MOST_LOOKS or len(log) > MOST_EVENTS:
         raise Problem(
-            "paging_effort", steps=log.num_steps, blocks=config.usable, events=len(log), looks=MOST_LOOKS,
-            most_steps=MOST_LOOKS // config.usable, most_events=MOST_EVENTS,
+            "paging_effort", steps=log.num_steps, looks=looks, most=MOST_LOOKS, events=len(log),
+            most_events=MOST_EVENTS,
         )  # fmt: skip
 
 
