@@ -45,7 +45,7 @@ def reach(scale: Scale, values: Sequence[NDArray[np.float64]]) -> tuple[float, f
 def room(low: float, high: float, share: float, parts: int = 64) -> float:
     """That share of a range's width, as room at its ends; enough for `parts` float64 numbers where it has no width."""
     far = max(abs(low), abs(high))
-    return share * (high - low) if high - low >= 4 * parts * float(np.spacing(far)) else max(1.0, far) / 2
+    return share * (high - low) if high - low >= 4 * parts * float(np.spacing(far)) else max(1.0, far / 8)
 
 
 def shown_range(ends: tuple[float, float], scale: Scale) -> list[float]:
