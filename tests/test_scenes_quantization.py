@@ -190,3 +190,14 @@ def test_positions_are_values_on_both_sides_of_zero() -> None:
     values = [quant_float.value_at(place) for place in range(-224, 225)]
     assert values == sorted(values) and values[224] == 0 and values[0] == -values[-1]
     assert 2 < quant_float.value_at(quant_float.VALUE.default) < 2.5
+
+
+@both
+def test_the_best_known_formats_are_named_on_the_chart(lang: Lang) -> None:
+    """And every family has an entry in the legend, with the hue and shape of its points."""
+    _, view = built(quant_table.SCENE, lang)
+    points, *families = view.plates[0].figure.data
+    assert {"Q4_0", "Q4_K", "Q8_0", "Q6_K", "NVFP4"} <= set(points.text)
+    drawn = set(zip(points.marker.color, points.marker.symbol, strict=True))
+    assert drawn == {(trace.marker.color, trace.marker.symbol) for trace in families} and len(families) == 6
+    assert view.opened and all(trace.name for trace in families)

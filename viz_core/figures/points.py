@@ -6,7 +6,7 @@ the hover alone.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -55,11 +55,21 @@ class Box(NamedTuple):
 
 
 def points(
-    look: Look, dots: Sequence[Point], x: Scale, y: Scale, line: Curve | None = None, height: float = 400
+    look: Look,
+    dots: Sequence[Point],
+    x: Scale,
+    y: Scale,
+    line: Curve | None = None,
+    height: float = 400,
+    families: Mapping[Hue, str] | None = None,
 ) -> go.Figure:
-    """The points, over a reference line where one is given; points that are not finite are left out."""
+    """The points, over a reference line where one is given; points that are not finite are left out.
+
+    Earlier points have their names first. `families` names the hues in a legend.
+    """
     seen = [dot for dot in dots if np.isfinite([dot.x, dot.y]).all()]
     across, up = _around(x, [dot.x for dot in seen]), _around(y, [dot.y for dot in seen])
+    legend = look.px(96 if look.phone else 44) if families else 0  # beside the area that the names are placed in
     area = (look.width - look.px(72), look.px(height) - look.px(86))
     places = [(place(d.x, across, x) * area[0], (1 - place(d.y, up, y)) * area[1]) for d in seen]
     sides = sides_of(look, seen, places, area[0] + look.px(20))
@@ -67,13 +77,16 @@ def points(
     named = ", ".join(f"{dot.name} ({spoken(round(dot.x, 3))}, {spoken(round(dot.y, 2))})" for dot in seen)
     return frame(
         look,
-        [*reference, _dots(look, seen, sides, x, y)],
+        [*reference, _dots(look, seen, sides, x, y), *(_key(look, *one) for one in (families or {}).items())],
         t("figure.alt_points", look.lang, x=x.title, y=y.title, names=named),
-        look.px(height),
+        look.px(height) + legend,
         xaxis=axis(look, plot_text(x.title), type=x.spacing, range=shown_range(across, x), **ticks(x)),
         yaxis=axis(look, "", grid=True, type=y.spacing, range=shown_range(up, y), **ticks(y)),
         margin={"l": 8, "r": 24, "t": round(look.px(34)), "b": 8},
         annotations=[axis_name(look, y.title)],
+        showlegend=bool(families),
+        legend={"orientation": "h", "x": 0, "xanchor": "left", "y": -0.16, "yanchor": "top", "font": look.text()}
+        | {"itemclick": False, "itemdoubleclick": False},
     )
 
 
@@ -95,6 +108,7 @@ def _dots(look: Look, seen: Sequence[Point], sides: Sequence[str], x: Scale, y: 
     return {
         "type": "scatter",
         "mode": "markers+text",
+        "showlegend": False,
         "x": [dot.x for dot in seen],
         "y": [dot.y for dot in seen],
         "text": [plot_text(dot.name) if side else "" for dot, side in zip(seen, sides, strict=True)],
@@ -110,6 +124,12 @@ def _dots(look: Look, seen: Sequence[Point], sides: Sequence[str], x: Scale, y: 
         },
         "hovertemplate": f"%{{customdata}}<br>{axes}<extra></extra>",
     }
+
+
+def _key(look: Look, hue: Hue, name: str) -> Parts:
+    """An entry of the legend: a family's hue and shape, without points of its own."""
+    marker = {"color": look.theme.fill(hue), "symbol": SYMBOLS[hue], "size": look.px(9)}
+    return {"type": "scatter", "mode": "markers", "x": [None], "y": [None], "name": plot_text(name), "marker": marker}
 
 
 def sides_of(

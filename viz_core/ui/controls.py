@@ -38,6 +38,8 @@ def _choice(param: Choice, lang: Lang, common: Mapping[str, Any]) -> Any:
         key = f"option.{param.name}.{code}"
         return t(key, lang) if has(key) else code
 
+    if param.sliding:
+        return st.select_slider(options=param.options, format_func=shown, **common)
     letters = sum(2 if ord(c) > 0x2E7F else 1 for code in param.options for c in shown(code))
     if not param.listed and len(param.options) <= FEW and letters <= ROOM:
         return st.segmented_control(options=param.options, format_func=shown, required=True, **common)

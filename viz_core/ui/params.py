@@ -18,6 +18,7 @@ class Choice:
     default: str
     listed: bool = False  # as a list even where few options could stand side by side
     when: tuple[str, str] | None = None  # shown only while that control has that value, and with two options or more
+    sliding: bool = False  # as a slider, for options in a natural order
 
     def parse(self, raw: str) -> str | None:
         """The option that a link names, if it is one."""

@@ -13,7 +13,7 @@ from viz_core.ui.quantizing_data import DATA, SOURCE, Data, chosen, notice, rank
 from viz_core.ui.quantizing_lost import cell, losses
 from viz_core.ui.scene import Context, Number, Plate, Scene, View
 
-SIZE = Choice("group", tuple(str(size) for size in SIZES), "64")
+SIZE = Choice("group", tuple(str(size) for size in SIZES), "64", sliding=True)
 NAMES = {"int4": "int4", "uint4": "uint4", "NF4": "NF4", "FP4": "FP4"}
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from viz_core import units
 from viz_core.figures.points import Point, points
 from viz_core.figures.scales import Scale
-from viz_core.figures.theme import HUES
+from viz_core.figures.theme import HUES, Hue
 from viz_core.quantizers.compare import Row
 from viz_core.quantizers.registry import FAMILIES, FORMATS
 from viz_core.ui import quantizing
@@ -16,6 +16,9 @@ from viz_core.ui.quantizing_lost import cell, losses
 from viz_core.ui.scene import Context, Number, Plate, Question, Scene, View
 
 PAIR = ("Q6_K", "E4M3 tensor")
+FIRST = ("Q4_0", "NF4", "Q4_K", "Q8_0", "Q6_K", "int8 row", "MXFP4", "NVFP4", "E4M3 tensor", "Q5_K", "Q3_K", "Q2_K")
+"""The formats met most often: their names are placed before those of others."""
+HUE_OF: dict[Hue, str] = dict(zip(HUES, (family for family in FAMILIES if family != "gguf_fp4"), strict=True))
 
 
 def family_of(name: str) -> str:
@@ -25,7 +28,7 @@ def family_of(name: str) -> str:
 
 def dots(names: tuple[str, ...], rows: list[Row]) -> list[Point]:
     """One point a format, hue by family."""
-    hues = {family: HUES[min(i, 5)] for i, family in enumerate(f for f in FAMILIES if f != "gguf_fp4")}
+    hues = {family: hue for hue, family in HUE_OF.items()}
     hues["gguf_fp4"] = hues["gguf"]
     return [Point(name, row.bits, row.errors.sqnr, hues[family_of(name)], f"RMSE {row.errors.rmse:.3g}")
             for name, row in zip(names, rows, strict=True)]
@@ -39,8 +42,10 @@ def build(context: Context) -> View:
     by_name = {name: quantizing.row(data, name) for name in names}
     names = tuple(sorted(names, key=lambda name: by_name[name].lost is not None))  # those that lost values come last
     rows = [by_name[name] for name in names]
-    figure = points(context.look, dots(names, rows), Scale(context.t("quant.bits")),
-                    Scale(context.t("quant.sqnr")), height=440)
+    order = sorted(names, key=lambda name: FIRST.index(name) if name in FIRST else len(FIRST))
+    figure = points(context.look, dots(tuple(order), [by_name[name] for name in order]), Scale(context.t("quant.bits")),
+                    Scale(context.t("quant.sqnr")), height=440,
+                    families={hue: context.t(f"option.family.{family}") for hue, family in HUE_OF.items()})
     two = {name: by_name[name] for name in PAIR if name in by_name}
     said = {name: units.decibels(row.errors.sqnr) for name, row in two.items()}
     regrouped = sum(row.regrouped for row in rows)
