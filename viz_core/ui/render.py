@@ -74,7 +74,8 @@ def _again(scene: Scene, context: Context, good: tuple[Bench, dict[str, Any]] | 
     except Problem:
         return None
     shown = context.t("shell.last_good" if good else "shell.usual_shown")
-    return replace(view, notice=f"{said} {shown}".strip())  # its own notice speaks of other data
+    notice = context.t("shell.fault_above", fault=said, shown=shown) if said else shown
+    return replace(view, notice=notice)  # its own notice speaks of other data
 
 
 def _picture(scene: Scene, view: View, context: Context) -> None:
