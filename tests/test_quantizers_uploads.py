@@ -23,7 +23,8 @@ from viz_core.quantizers.format import Format
 from viz_core.quantizers.readable import FEW, LOOKED, looked, spread
 from viz_core.quantizers.registry import FORMATS
 from viz_core.ui import quantizing, quantizing_data, uploads
-from viz_core.ui.quantizing_data import FILE, Before, Data, check, notice, part, parts, ranked
+from viz_core.ui.quantizing_data import FILE, Before, Data, notice, ranked
+from viz_core.ui.quantizing_files import check, part, parts
 from viz_core.ui.scene import Scene, View
 
 HOSTILE = FOLDER / "hostile"

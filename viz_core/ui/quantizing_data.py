@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -15,20 +14,16 @@ from viz_core import units
 from viz_core.i18n import Problem
 from viz_core.model import get, tensors
 from viz_core.model.gguf import open_gguf
-from viz_core.model.notes import shown
-from viz_core.model.safetensors import SafeTensors, open_safetensors
 from viz_core.model.sources import SOURCES
 from viz_core.quantizers.compare import regrouped
 from viz_core.quantizers.ggml import GGML
 from viz_core.quantizers.readable import LOOKED, Looked, looked, spread
 from viz_core.quantizers.registry import FORMATS
 from viz_core.quantizers.samples import SAMPLES, sample
-from viz_core.quantizers.tensor import LARGEST, read_npy
 from viz_core.ui import cached, models, uploads
 from viz_core.ui.params import Choice, Live, Upload
+from viz_core.ui.quantizing_files import check, part, parts
 from viz_core.ui.scene import Bench, Context
-
-NPY = b"\x93NUMPY"
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,54 +45,6 @@ class Before:
 
     name: str
     bits: float
-
-
-def _is_npy(name: str, data: bytes) -> bool:
-    return data.startswith(NPY) or name.lower().endswith(".npy")
-
-
-def _opened(name: str, data: bytes, folder: str) -> SafeTensors:
-    """The bytes as a safetensors file; the reader wants a path."""
-    path = Path(folder) / (shown(Path(name).name)[-40:] or "file")
-    path.write_bytes(data)
-    return open_safetensors(path)
-
-
-def parts(name: str, data: bytes) -> tuple[str, ...]:
-    """Names of the tensors in a file, those that can be read first; one empty name for a .npy file.
-
-    A Problem where it is damaged, or holds none that can be read.
-    """
-    if _is_npy(name, data):
-        read_npy(data)
-        return ("",)
-    with tempfile.TemporaryDirectory() as folder:
-        file = _opened(name, data, folder)
-        found = tuple(sorted(file, key=lambda one: not file.reads(one)))
-        if not found:
-            raise Problem("quantizers_no_tensors", file=shown(name))
-        if not file.reads(found[0]):
-            file.read(found[0])  # says which type
-    return found
-
-
-def part(name: str, data: bytes, which: str) -> Looked:
-    """One tensor of a file as it is looked at."""
-    if _is_npy(name, data):
-        return looked(read_npy(data))
-    with tempfile.TemporaryDirectory() as folder:
-        file = _opened(name, data, folder)
-        info = file.tensors[which]
-        if info.size > LARGEST:
-            raise Problem("quantizers_npy_large", values=info.size, most=LARGEST)
-        return looked(file.read(which), info.dtype)
-
-
-def check(name: str, data: bytes) -> None:
-    """A Problem for a file none of whose tensors can be looked at."""
-    found = parts(name, data)
-    if len(found) == 1:
-        part(name, data, found[0])
 
 
 def _tensor_choice(bench: Bench) -> Choice:
