@@ -26,7 +26,8 @@ def cells(page: Page) -> Locator:
 
 def test_a_slip_is_told_under_the_text(visit: Visit) -> None:
     page = visit(APP, "paged_attention?lang=zh&scene=own&scenario={")
-    told, text = page.get_by_text("不是有效的 JSON"), page.locator("textarea[aria-label='场景（JSON）']")
+    notice = page.get_by_test_id("stAlertContentWarning")  # the other one stands above the figure
+    told, text = notice.get_by_text("不是有效的 JSON"), page.locator("textarea[aria-label='场景（JSON）']")
     told.wait_for(timeout=30_000)
     under = """([text, told]) => {
         const gap = told.getBoundingClientRect().top - text.getBoundingClientRect().bottom;
