@@ -179,7 +179,7 @@ export class Figure {
     const detail = this.film.value("detail", cell);
     return [
       lane.label, name, this.film.header.texts[this.film.value("text", cell)], who, state,
-      lane.full && now.hue ? filled(words.filled, { n: this.film.value("fill", cell), full: lane.full }) : "",
+      lane.full && this.film.value("hue", cell) ? filled(words.filled, { n: this.film.value("fill", cell), full: lane.full }) : "",
       now.ref ? filled(words.refs, { n: now.ref }) : "", now.hashed ? words.hashed : "",
       detail ? this.film.details.at(detail - 1) : "",
     ].filter(Boolean).join(" · ");
