@@ -32,17 +32,15 @@ import argparse
 import csv
 import math
 import time
-from dataclasses import dataclass, field
-from datetime import datetime
 from pathlib import Path
 
 import numpy as np
 import torch
+from clock import Clock, read_deadline
 from corpus import IGNORE, Corpus, validation_rows
-from model import Config, Llama
-from muon import Muon
+from model import Llama
 from probes import induction, previous_token_and_sink
-from safetensors.torch import load_file
+from run import Run
 from tokenizers import Tokenizer
 from torch import Tensor
 
@@ -67,101 +65,6 @@ def bits_per_byte(model: Llama, rows: tuple[Tensor, Tensor, int], every: int = 1
     return nats / math.log(2) / (size * float((y != IGNORE).sum() / total))
 
 
-# ---- schedule ----
-@dataclass(slots=True)
-class Clock:
-    """When the run and its text phase began and when all must end (Unix times)."""
-
-    began: float
-    deadline: float
-    text_from: float | None = None
-    long: float = 0.2
-
-    def phase(self, now: float) -> str:
-        """``copy``, ``text`` or ``long``."""
-        if self.text_from is None:
-            return "copy"
-        return "long" if now > self.deadline - self.long * (self.deadline - self.began) else "text"
-
-    def rate(self, now: float) -> float:
-        """Factor on the learning rates: 1 in the copy phase, then linear in time down to 0.02."""
-        if self.text_from is None:
-            return 1.0
-        left = (self.deadline - now) / max(self.deadline - self.text_from, 1)
-        return 0.02 + 0.98 * min(max(left, 0), 1)
-
-
-def read_deadline(text: str) -> float:
-    """Unix time of an ISO date and time in local time."""
-    return datetime.fromisoformat(text.strip()).timestamp()
-
-
-# ---- the run ----
-@dataclass(slots=True)
-class Run:
-    """Model, moving average of its weights, both optimisers: everything a checkpoint holds."""
-
-    model: Llama
-    average: Llama
-    muon: Muon
-    adam: torch.optim.AdamW
-    step: int = 0
-    first: int = 0  # step at which the optimisers were fresh
-    tokens: int = 0
-    seconds: float = 0.0
-    base: list[float] = field(default_factory=list)
-
-    @classmethod
-    def new(cls, muon_rate: float, adam_rate: float, decay: float) -> Run:
-        """A fresh model with its optimisers."""
-        model, average = Llama(Config()), Llama(Config())
-        average.load_state_dict(model.state_dict())
-        matrices = [p for n, p in model.named_parameters() if p.ndim == 2 and "embed" not in n]
-        others = [p for n, p in model.named_parameters() if not (p.ndim == 2 and "embed" not in n)]
-        adam = torch.optim.AdamW(others, lr=adam_rate, betas=(0.9, 0.99), weight_decay=0.0, fused=True)
-        return cls(model, average, Muon(matrices, lr=muon_rate, weight_decay=decay), adam, base=[muon_rate, adam_rate])
-
-    def update(self, factor: float) -> None:
-        """One optimiser step from the gradients at hand, and the moving average."""
-        warm = min(1.0, (self.step - self.first + 1) / 100)
-        torch.nn.utils.clip_grad_norm_(self.adam.param_groups[0]["params"], 1.0)
-        for optimiser, rate in zip((self.muon, self.adam), self.base, strict=True):
-            optimiser.param_groups[0]["lr"] = rate * warm * factor
-            optimiser.step()
-            optimiser.zero_grad(set_to_none=True)
-        keep = min(0.995, (1 + self.step) / (10 + self.step))
-        with torch.no_grad():
-            torch._foreach_lerp_(list(self.average.parameters()), list(self.model.parameters()), 1 - keep)
-        self.step += 1
-
-    def save(self, path: Path, clock: Clock) -> None:
-        """Write the checkpoint in one step, so that a crash never leaves half a file."""
-        state = {k: getattr(self, k).state_dict() for k in ("model", "average", "muon", "adam")}
-        state |= {"step": self.step, "first": self.first, "tokens": self.tokens, "seconds": self.seconds}
-        state |= {"clock": [clock.began, clock.text_from]}
-        torch.save(state, path.with_suffix(".tmp"))
-        path.with_suffix(".tmp").replace(path)
-
-    def restore(self, path: Path, clock: Clock) -> None:
-        """Go on from a checkpoint."""
-        state = torch.load(path, weights_only=True)
-        for k in ("model", "average", "muon", "adam"):
-            getattr(self, k).load_state_dict(state[k])
-        self.step, self.first, self.tokens, self.seconds = (state[k] for k in ("step", "first", "tokens", "seconds"))
-        clock.began, clock.text_from = state["clock"]
-
-    def start_from(self, folder: Path, out: Path) -> None:
-        """Weights of an exported model; its log, copied to ``out``, says how far it had come."""
-        weights = {name: tensor.float() for name, tensor in load_file(folder / "model.safetensors").items()}
-        self.model.load_state_dict(weights)
-        self.average.load_state_dict(weights)
-        text = (folder / "training_log.csv").read_text("utf-8")
-        last = list(csv.DictReader(text.splitlines()))[-1]
-        self.step = self.first = int(last["step"])
-        self.tokens, self.seconds = int(last["tokens"]), float(last["seconds"])
-        (out / "training_log.csv").write_text(text, "utf-8")
-
-
 def evaluate(run: Run, val: dict, every: int) -> dict[str, float]:
     """The numbers of one log row, from the moving average of the weights."""
     copied, head = induction(run.average, sequences=4)
@@ -174,8 +77,17 @@ def evaluate(run: Run, val: dict, every: int) -> dict[str, float]:
     }  # fmt: skip
 
 
-def main() -> None:
-    """Read the arguments and do the work."""
+def append(log: Path, row: dict[str, object]) -> None:
+    """One more row of the log, under its header."""
+    with log.open("a", newline="") as file:
+        writer = csv.DictWriter(file, COLUMNS)
+        if file.tell() == 0:
+            writer.writeheader()
+        writer.writerow({k: f"{v:.4f}" if isinstance(v, float) else v for k, v in row.items()})
+
+
+def arguments() -> argparse.Namespace:
+    """The command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, default=Path("data"), help="folder with the documents and tokenizer.json")
     parser.add_argument("--out", type=Path, default=Path("run"), help="folder for checkpoints and training_log.csv")
@@ -195,7 +107,12 @@ def main() -> None:
     parser.add_argument(
         "--no-compile", action="store_true", help="do not use torch.compile (which needs a C++ compiler)"
     )
-    args = parser.parse_args()
+    return parser.parse_args()
+
+
+def main() -> None:
+    """Train until the deadline."""
+    args = arguments()
     torch.set_num_threads(args.threads)
     torch.manual_seed(0)
     args.out.mkdir(parents=True, exist_ok=True)
@@ -235,11 +152,7 @@ def main() -> None:
             "learning_rate": factor * args.muon_rate, "train_loss": float(np.mean(losses)), **numbers,
         }  # fmt: skip
         losses.clear()
-        with log.open("a", newline="") as file:
-            writer = csv.DictWriter(file, COLUMNS)
-            if file.tell() == 0:
-                writer.writeheader()
-            writer.writerow({k: f"{v:.4f}" if isinstance(v, float) else v for k, v in row.items()})
+        append(log, row)
         if moved.exists():
             clock.deadline = read_deadline(moved.read_text())
         limit = clock.began + args.copy_limit * (clock.deadline - clock.began)
