@@ -17,7 +17,7 @@ from viz_core.figures.areas import Band, areas
 from viz_core.figures.labels import shortened
 from viz_core.figures.layout import Look, alt_text, spec_bytes
 from viz_core.figures.occupancy import occupancy, runs
-from viz_core.figures.points import Point, points, sides_of
+from viz_core.figures.points import Point, points
 from viz_core.figures.roofline import Kernel, Roof, roofline
 from viz_core.figures.scales import Scale, reach
 from viz_core.figures.slides import Line, slides
@@ -116,16 +116,6 @@ def test_equal_and_nearly_equal_values_have_an_axis(at: float, ulps: int, share:
 def low_high(figure: Any) -> tuple[float, float]:
     low, high = figure.layout.xaxis.range
     return float(low), float(high)
-
-
-def test_names_touch_nothing() -> None:
-    dots = [Point("long name", 1, 1), Point("long name", 1, 1), Point("other", 5, 5)]
-    sides = sides_of(Look(), dots, [(100, 100), (104, 100), (600, 50)])
-    assert sides[2] == "middle right"
-    assert sides[0] != "middle right"
-    assert sides_of(Look(), [Point("name", 1, 1)], [(590, 50)], 600) == ["middle left"], "no name runs off the figure"
-    crowd = [(100.0 + 3 * (k % 5), 100.0 + 3 * (k // 5)) for k in range(25)]
-    assert sides_of(Look(), [Point("long name", 1, 1)] * 25, crowd).count("") > 15
 
 
 def test_points_that_are_not_finite_are_left_out() -> None:

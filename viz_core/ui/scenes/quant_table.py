@@ -44,7 +44,7 @@ def build(context: Context) -> View:
     rows = [by_name[name] for name in names]
     order = sorted(names, key=lambda name: FIRST.index(name) if name in FIRST else len(FIRST))
     figure = points(context.look, dots(tuple(order), [by_name[name] for name in order]), Scale(context.t("quant.bits")),
-                    Scale(context.t("quant.sqnr")), height=440,
+                    Scale(context.t("quant.sqnr")), height=500 if context.look.phone else 440, led=True,
                     families={hue: context.t(f"option.family.{family}") for hue, family in HUE_OF.items()})
     two = {name: by_name[name] for name in PAIR if name in by_name}
     said = {name: units.decibels(row.errors.sqnr) for name, row in two.items()}
