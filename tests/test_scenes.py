@@ -27,7 +27,7 @@ def texts(view: View, scene: Scene, lang: Lang) -> list[str]:
     if has(f"{scene.table}.said"):
         out.append(ctx.t(f"{scene.table}.said", **view.facts))
     out += [ctx.t(f"number.{n.key}", **n.params) for n in view.numbers]
-    out += [ctx.t(f"proof.{p.name}") for p in view.proofs]
+    out += [ctx.t(f"proof.{p.name}", **p.params) for p in view.proofs]
     if view.question:
         question = view.question
         out.append(ctx.t(f"{scene.table}.question", **question.params))

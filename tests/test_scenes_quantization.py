@@ -8,12 +8,14 @@ import pytest
 from tests.scenes import context
 from viz_core.i18n import LANGS, Lang, has
 from viz_core.proofs.proof import at_most, nothing_left
+from viz_core.proofs.quantizers import GGML_BYTES, ggml_bytes
 from viz_core.quantizers.gptq import half_steps, nearest
 from viz_core.quantizers.registry import FORMATS
 from viz_core.quantizers.snap import snapped
 from viz_core.ui import quantizing, quantizing_model
 from viz_core.ui.controls import fixed
 from viz_core.ui.quantizing_hover import Moved, bars_say
+from viz_core.ui.render import proof_line
 from viz_core.ui.scene import Bench, Context, Scene, View
 from viz_core.ui.scenes import (
     quant_block,
@@ -201,3 +203,11 @@ def test_the_best_known_formats_are_named_on_the_chart(lang: Lang) -> None:
     drawn = set(zip(points.marker.color, points.marker.symbol, strict=True))
     assert drawn == {(trace.marker.color, trace.marker.symbol) for trace in families} and len(families) == 6
     assert view.opened and all(trace.name for trace in families)
+
+
+@both
+def test_the_proof_of_ggml_s_bytes_counts_the_types_it_ran(lang: Lang) -> None:
+    names = list(GGML_BYTES)[:3]
+    for proof, count in ((ggml_bytes(names), 3), (quantizing.ggml_proof(), len(GGML_BYTES))):
+        line = proof_line(proof, context(quant_table.SCENE, lang))
+        assert proof.holds and f"{count} {'GGUF' if lang == 'en' else '种 GGUF'}" in line

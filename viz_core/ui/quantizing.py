@@ -115,5 +115,5 @@ def by_block(data: Data) -> dict[str, list[Row]]:
 
 @st.cache_data(max_entries=4, show_spinner=False)
 def ggml_proof() -> Proof:
-    """Bytes equal to ggml's on the bundled weights, all 17 types."""
+    """Bytes equal to ggml's on the bundled weights, every type that has a digest."""
     return quantizers.ggml_bytes()
