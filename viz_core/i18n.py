@@ -7,7 +7,9 @@ choose a language: they raise `Problem(key, **params)` and the app shows it in t
 
 from __future__ import annotations
 
+import re
 import tomllib
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -15,6 +17,7 @@ from typing import Literal
 
 Lang = Literal["zh", "en"]
 LANGS: tuple[Lang, ...] = ("zh", "en")
+WIDE = r"[\u3000-\u9fff\uff00-\uffef]"  # Hanzi and their punctuation
 FOLDER = Path(__file__).parent / "locales"
 
 
@@ -38,6 +41,15 @@ def catalogue(lang: Lang) -> dict[str, str]:
         assert not twice, f"{path.name} repeats {sorted(twice)}"
         out |= texts
     return out
+
+
+def listed(parts: Iterable[object], lang: Lang) -> str:
+    """Several things as the language lists them: "a, b and c"; a blank parts Hanzi from Latin letters alone."""
+    *most, last = [str(part) for part in parts] or [""]
+    if not most:
+        return last
+    said = t("shell.list_and", lang, most=t("shell.list_comma", lang).join(most), last=last)
+    return re.sub(f"(?<={WIDE}) (?={WIDE})", "", said)
 
 
 def has(key: str) -> bool:

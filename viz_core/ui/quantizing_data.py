@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-import numpy as np
 import streamlit as st
 
 from viz_core import units
@@ -15,7 +14,6 @@ from viz_core.i18n import Problem
 from viz_core.model import get, tensors
 from viz_core.model.gguf import open_gguf
 from viz_core.model.sources import SOURCES
-from viz_core.quantizers.compare import regrouped
 from viz_core.quantizers.ggml import GGML
 from viz_core.quantizers.readable import LOOKED, Looked, looked, spread
 from viz_core.quantizers.registry import FORMATS
@@ -23,6 +21,7 @@ from viz_core.quantizers.samples import SAMPLES, sample
 from viz_core.ui import cached, models, uploads
 from viz_core.ui.params import Choice, Live, Upload
 from viz_core.ui.quantizing_files import check, part, parts
+from viz_core.ui.quantizing_strung import strung
 from viz_core.ui.scene import Bench, Context
 
 
@@ -130,12 +129,16 @@ def ranked(name: str, stored: Before | None) -> bool:
 
 
 def notice(
-    context: Context, instead: bool = False, few: bool = False, name: str | None = None, also: Iterable[str] = ()
+    context: Context,
+    instead: bool = False,
+    few: bool = False,
+    name: str | Sequence[str] = (),
+    also: Iterable[str] = (),
 ) -> str | None:
     """What is to be said of the tensor: that it was quantized before, what was not finite, left out or converted.
 
-    `instead` says that a sample is drawn in its place; `name` is the one format that is shown, whose blocks may need
-    the rows strung together; `also` are further sentences.
+    `instead` says that a sample is drawn in its place; `name` is the format that is shown, or several, whose blocks may
+    need the rows strung together; `also` are further sentences.
     """
     data, out = chosen(context, few), []
     found, stored = seen(data), stored_as(data)
@@ -153,19 +156,8 @@ def notice(
         key = "quant.looked_at" if found.values.shape[-1] == found.shape[-1] else "quant.looked_at_first"
         out.append(context.t(key, n=units.count(found.values.size), size=units.count(found.size),
                              rows=units.count(len(found.values))))
-    if name is not None:
-        out += _strung(context, found.values, name)
+    out += strung(context, found.values, [name] if isinstance(name, str) else name)
     if found.values.size > 1 and found.values.min() == found.values.max():
         out.append(context.t("quant.constant"))
     out += also
     return (" " if context.lang == "en" else "").join(out) or None
-
-
-def _strung(context: Context, x: np.ndarray, name: str) -> list[str]:
-    """That rows were strung together to make whole blocks, and how many values were left over, if so."""
-    form, shaped = FORMATS[name], regrouped(x, FORMATS[name])
-    if shaped.shape == x.shape:
-        return []
-    said = [context.t("quant.strung", width=units.count(x.shape[-1]), block=form.multiple, format=form.name)]
-    left = x.size - shaped.size
-    return [*said, context.t("quant.left_over", n=units.count(left))] if left else said

@@ -16,7 +16,7 @@ def losses(context: Context, rows: Mapping[str, Row]) -> list[str]:
     """A sentence for each format that lost values, or one that names them all."""
     found = {name: row.lost for name, row in rows.items() if row.lost is not None}
     if found and len(rows) > ONE_BY_ONE:
-        return [context.t("quant.lost_formats", names=", ".join(found))]
+        return [context.t("quant.lost_formats", names=context.listed(found))]
     return [context.t(f"quant.lost_{one.part}", name=name, grid=one.grid, n=units.count(one.count))
             for name, one in found.items()]
 

@@ -6,12 +6,12 @@ every scene in both languages. Texts live in the catalogue under `scene.<page>.<
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from viz_core.figures.layout import Look, alt_text
-from viz_core.i18n import Lang, has, t
+from viz_core.i18n import Lang, has, listed, t
 from viz_core.proofs import Proof
 from viz_core.trace import Trace
 from viz_core.ui.params import Filler, Param, Part
@@ -46,6 +46,10 @@ class Context:
     def t(self, key: str, **params: object) -> str:
         """A text in the reader's language."""
         return t(key, self.lang, **params)
+
+    def listed(self, parts: Iterable[object]) -> str:
+        """Several things in one sentence, as the reader's language lists them."""
+        return listed(parts, self.lang)
 
     def column(self, name: str) -> str:
         """The heading of a table's column; files keep the name itself, which is the same in both languages."""

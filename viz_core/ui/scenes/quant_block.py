@@ -88,7 +88,7 @@ def build(context: Context) -> View:
     rows = {p.name: quantizing.row(data, p.name) for p in pairs}
     return View(
         plates=(Plate(figure),),
-        notice=notice(context, few=True, also=losses(context, rows)),
+        notice=notice(context, few=True, name=tuple(rows), also=losses(context, rows)),
         numbers=tuple(Number("quant_bits", f"{p.after.bits_per_weight:.4g}", {"name": p.name}) for p in three),
         proofs=(on_points(first.after), quantizing.ggml_proof()),
         question=Question(("4.0", "4.25", "4.5"), 2),

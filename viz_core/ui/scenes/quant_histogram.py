@@ -49,7 +49,7 @@ def build(context: Context) -> View:
     return View(
         plates=tuple(plate(context, name, top) for name in names),
         beside=True,
-        notice=notice(context, name=names[0], also=losses(context, dict(zip(names, rows, strict=True)))),
+        notice=notice(context, name=names, also=losses(context, dict(zip(names, rows, strict=True)))),
         numbers=(
             *(number for pair, row in zip(pairs, rows, strict=True)
               for number in _numbers(pair, row, pair.name in measured)),
