@@ -1,11 +1,10 @@
-"""Roofline, number lines, snapping histogram, named points, block occupancy and stacked areas."""
+"""Roofline, number lines, mirrored histogram, named points, block occupancy and stacked areas."""
 
 from __future__ import annotations
 
 import base64
 import json
 import math
-import re
 from typing import Any
 
 import numpy as np
@@ -16,12 +15,12 @@ from hypothesis import strategies as st
 from viz_core.figures.areas import Band, areas
 from viz_core.figures.labels import shortened
 from viz_core.figures.layout import Look, alt_text, spec_bytes
+from viz_core.figures.mirrored import mirrored, tally
 from viz_core.figures.occupancy import occupancy, runs
 from viz_core.figures.points import Point, points
 from viz_core.figures.roofline import Kernel, Roof, roofline
 from viz_core.figures.scales import Scale, reach
 from viz_core.figures.slides import Line, slides
-from viz_core.figures.snapping import snapping, tally
 from viz_core.figures.theme import HUES, theme
 from viz_core.i18n import LANGS, Lang, Problem
 
@@ -82,18 +81,16 @@ def test_no_value_is_lost_silently(values: list[float], bins: int, share: float)
 def test_both_halves_share_bins_and_counts(spacing: Any) -> None:
     values = np.random.default_rng(0).normal(size=5000)
     found = tally(values, np.round(values))
-    made = spec(snapping(Look(), found, Scale("w"), ("before", "<after>"), np.arange(-3.0, 4), spacing))
+    made = spec(mirrored(Look(), found, Scale("w"), ("before", "<after>"), spacing))
     upper, lower = made["data"]
     assert sum(upper["y"]) == sum(lower["y"]) == 5000
     assert made["layout"]["yaxis2"]["range"] == made["layout"]["yaxis"]["range"][::-1]
-    (rug,) = made["layout"]["shapes"]
-    assert [float(x) for x in re.findall(r"M([^,]+),0.48 V0.52", rug["path"])] == [-3, -2, -1, 0, 1, 2, 3]
     assert "<after>" not in json.dumps(made["data"])
 
 
 @pytest.mark.parametrize("values", [[], [0.0], [2.0, 2.0], [math.nan]])
 def test_a_histogram_of_next_to_nothing(values: list[float]) -> None:
-    assert alt_text(snapping(Look(), tally(values, values), Scale("w"), ("a", "b")))
+    assert alt_text(mirrored(Look(), tally(values, values), Scale("w"), ("a", "b")))
 
 
 @given(st.floats(width=32, allow_nan=False, allow_infinity=False), st.integers(0, 3), st.sampled_from([1.0, 0.9]))
@@ -214,7 +211,7 @@ def test_words_and_budget(lang: Lang, width: int) -> None:
     made = [
         roofline(look, [A100], [Kernel("k", 9.0)]),
         slides(look, [0.1, 0.2], [Line("int8", [0.1, 0.2], [0.1, 0.2])], Scale("w")),
-        snapping(look, tally([1.0, 2.0], [1.0, 2.0]), Scale("w"), ("a", "b")),
+        mirrored(look, tally([1.0, 2.0], [1.0, 2.0]), Scale("w"), ("a", "b")),
         points(look, [Point("p", 1.0, 2.0)], Scale("x"), Scale("y")),
         occupancy(look, np.array([[0, 1]]), ["A"], cursor=0),
         areas(look, [0, 1], [Band("a", [1, 2], "A")], Scale("x"), Scale("y"), cursor=1),

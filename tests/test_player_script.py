@@ -16,12 +16,14 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
+from tests.scenes import context
 from tests.traces import WORDS, any_trace, blocks, cache, recorded
 from viz_core.figures.theme import DARK, LIGHT
 from viz_core.trace import Series, State, Trace
 from viz_core.trace_codec import decode, encode
 from viz_core.trace_numbers import shown, unit
 from viz_core.ui.player import payload, script, style, trace_html
+from viz_core.ui.scenes import quant_histogram
 
 PLAYER = Path(__file__).parents[1] / "viz_core" / "ui" / "player"
 NODE = shutil.which("node")
@@ -231,3 +233,60 @@ def test_the_hues_and_letters_are_those_of_the_figures() -> None:
         assert colours
         wanted = (LIGHT.hues[i], DARK.hues[i], LIGHT.letters[i], DARK.letters[i])
         assert colours.groups() == tuple(colour.lower() for colour in wanted)
+
+
+BARS = """
+import { readFileSync } from "node:fs";
+globalThis.document = { createElementNS: (_, name) => ({
+  name, at: {}, dataset: {}, style: {}, children: [], classList: { toggle() {} },
+  setAttribute(key, value) { this.at[key] = value; }, append(child) { this.children.push(child); },
+}) };
+const { parted } = await import("PLAYER/bytes.js");
+const { open } = await import("PLAYER/film.js");
+const { layout } = await import("PLAYER/layout.js");
+const { pieces } = await import("PLAYER/bars.js");
+const { look } = await import("PLAYER/cells.js");
+for (const { blob, width } of JSON.parse(readFileSync(0, "utf8"))) {
+  const film = await open(...parted(new Uint8Array(Buffer.from(blob, "base64"))));
+  const plan = layout(film.header, width, {});
+  const views = plan.lanes.map((place) => ({ place, all: pieces(document.createElementNS("", "g"), place) }));
+  const out = [];
+  for (let step = 0; step < film.steps; step++) {
+    film.seek(step);
+    out.push(views.map(({ place: { lane }, all }) => all.map((piece, i) => {
+      piece.draw(look(film, lane, lane.first + i, "", [""]));
+      return ["x", "y", "width", "height"].map((key) => Number(piece.g.at[key]));
+    })));
+  }
+  console.log(JSON.stringify({ width: plan.width, heights: plan.lanes.map(({ y, high }) => [y, y + high]), out }));
+}
+"""
+
+
+@needs_node
+@pytest.mark.parametrize("width", [1060, 640, 340])
+@pytest.mark.parametrize("other", ["none", "NF4"])
+def test_pieces_of_bars_stand_where_python_says(width: int, other: str) -> None:
+    """Every piece keeps its column and its height in proportion, before and after, inside its lane's plot."""
+    view = quant_histogram.SCENE.build(context(quant_histogram.SCENE, "en", other=other))
+    assert view.trace is not None
+    blob = base64.b64encode(encode(view.trace, "en")).decode()
+    (shown,) = node(BARS, [{"blob": blob, "width": width}])
+    for k, lane in enumerate(view.trace.lanes):
+        assert lane.bars is not None
+        cells = range(lane.first, lane.first + lane.count)
+        low, high = shown["heights"][k]
+        plot = None
+        for step in (0, view.trace.steps // 2, view.trace.steps - 1):
+            moved = view.trace.state(step).get("moved", np.zeros(view.trace.cells))[list(cells)]
+            boxes = np.where(moved[:, None] == 1, lane.bars.after, lane.bars.before)
+            drawn = np.array(shown["out"][step][k])
+            assert (drawn[:, 0] >= 0).all() and (drawn[:, 0] + drawn[:, 2] <= width + 1).all()
+            assert (drawn[:, 1] >= low).all() and (drawn[:, 1] + drawn[:, 3] <= high).all()
+            fit = np.polyfit(boxes[:, 0], drawn[:, 0], 1)
+            assert np.allclose(np.polyval(fit, boxes[:, 0]), drawn[:, 0], atol=0.05)
+            assert plot is None or np.allclose(plot, fit, rtol=1e-3), "the axis stays"
+            plot = fit
+            floor = drawn[:, 1] + drawn[:, 3]
+            up = np.polyfit(boxes[:, 1], floor, 1)
+            assert up[0] < 0 and np.allclose(np.polyval(up, boxes[:, 1]), floor, atol=0.05)

@@ -175,6 +175,16 @@ def test_what_is_odd_is_named(upload: Any) -> None:
     assert said("Fortran order") == ""
 
 
+def test_where_every_scale_overflows_nothing_moves_and_that_is_said(upload: Any) -> None:
+    """The FP16 scale of Q4_0 is infinite for weights of 1e30: in units of it no weight has a place."""
+    scene = next(s for s in SCENES if s.id == "histogram")
+    values = upload("w.npy", npy((NORMAL * 1e30).astype(np.float32)))
+    view = scene.build(context(scene, "en", **values))
+    assert view.trace is None and "In Q4_0 no weight has a place" in (view.notice or "")
+    both = scene.build(context(scene, "en", other="NF4", **values))
+    assert both.trace is not None and [lane.label for lane in both.trace.lanes] == ["NF4"]
+
+
 def test_no_file_yet_shows_a_sample() -> None:
     scene = next(s for s in SCENES if s.id == "block")
     view = scene.build(context(scene, "zh", source="upload", file="0" * 16))
@@ -320,16 +330,6 @@ def test_all_formats_are_one_switch_away(upload: Any) -> None:
         exact = compare(quantizing.tensor(data), [FORMATS["MXFP4 (GGUF)"]])[0].errors.sqnr
         assert dict(zip(view.table["format"], view.table["SQNR dB"], strict=True))["MXFP4 (GGUF)"] == exact
         assert [form in view.plates[0].alt for form in ("Q2_K", "MXFP8 E5M2", "KIVI2 g32")] == [True] * 3
-
-
-@pytest.mark.parametrize("log", [False, True])
-def test_two_formats_share_the_axis_of_counts(log: bool) -> None:
-    scene = next(s for s in SCENES if s.id == "histogram")
-    values = {"format": "int4 g64", "other": "NF4", "log_counts": log}
-    first, second = (plate.figure.layout for plate in scene.build(context(scene, "en", **values)).plates)
-    assert first.yaxis.range == second.yaxis.range and first.yaxis2.range == second.yaxis2.range
-    alone = scene.build(context(scene, "en", **values | {"format": "NF4", "other": "none"})).plates[0].figure.layout
-    assert alone.yaxis.range != first.yaxis.range, "NF4 alone has an axis of its own"
 
 
 def test_rows_of_a_sample_lie_evenly() -> None:

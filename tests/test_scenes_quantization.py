@@ -11,10 +11,8 @@ from viz_core.proofs.proof import at_most, nothing_left
 from viz_core.proofs.quantizers import GGML_BYTES, ggml_bytes
 from viz_core.quantizers.gptq import half_steps, nearest
 from viz_core.quantizers.registry import FORMATS
-from viz_core.quantizers.snap import snapped
 from viz_core.ui import quantizing, quantizing_model
 from viz_core.ui.controls import fixed
-from viz_core.ui.quantizing_hover import Moved, bars_say
 from viz_core.ui.render import proof_line
 from viz_core.ui.scene import Bench, Context, Scene, View
 from viz_core.ui.scenes import (
@@ -137,32 +135,6 @@ def test_the_held_out_text_is_the_reader_s(lang: Lang) -> None:
 def test_a_cut_quote_is_marked() -> None:
     assert quant_model.tail("short") == "short"
     assert quant_model.tail("x" * 50 + "word " * 30).startswith("…") and quant_model.tail("a" * 200).endswith("aaa")
-
-
-@pytest.mark.parametrize("view", quantizing.VIEWS)
-def test_a_bar_says_how_many_weights_and_their_error(view: str) -> None:
-    """The lines of a bin give the count that is drawn and, recomputed with masks, the mean error there."""
-    data = quantizing.Data("ffn_in")
-    tally = quantizing.counts(data, "Q4_1", view, 3)
-    sides = [side.reshape(-1) for side in quantizing.sides(data, "Q4_1", view, 3)]
-    moved = np.abs(Moved.of(data, "Q4_1", view, 3).moved.astype(np.float64))
-    said = bars_say(data, "Q4_1", view, 3, "en")
-    for side, drawn, lines in zip(sides, (tally.before, tally.after), said, strict=True):
-        assert [bool(line) for line in lines] == (drawn > 0).tolist()
-        k = int(drawn.argmax())
-        inside = (side >= tally.edges[k]) & (side < tally.edges[k + 1])
-        first, *_, last = lines[k].split("\n")
-        assert first.endswith(f"weights: {drawn[k]:,}") and inside.sum() == drawn[k]
-        assert last == f"mean |error| {moved[inside].mean():.3g}"
-
-
-def test_a_bar_of_one_block_has_the_arithmetic() -> None:
-    data = quantizing.Data("ffn_in")
-    found = quantizing.pair(data, "Q4_1")
-    block, (_, after) = snapped(found.before, found.after, 3), bars_say(data, "Q4_1", "block", 3, "en")
-    said = "\n".join(after)
-    assert all(f"code {block.codes[i]}: {block.formula(i)}; weights: " in said for i in range(len(block.codes)))
-    assert "to point" not in said and "to point 5, code 5: " in "\n".join(bars_say(data, "Q4_1", "steps", 0, "en")[0])
 
 
 def test_two_formats_show_both_their_numbers() -> None:

@@ -10,7 +10,7 @@ from viz_core.paging.config import SchedulerConfig
 from viz_core.paging.film import film
 from viz_core.paging.run import run
 from viz_core.paging.scenario import Ask, Prompt, Scenario
-from viz_core.trace import PLANES, State, Text, Trace
+from viz_core.trace import PLANES, Bars, State, Text, Trace
 from viz_core.trace_builder import TraceBuilder
 
 WORDS = st.text(st.characters(exclude_categories=["Cs"]), max_size=6)
@@ -30,6 +30,10 @@ def any_trace(draw: st.DrawFn) -> Trace:
     for size in sizes:
         labels = draw(st.just([]) | st.lists(WORDS, min_size=size, max_size=size))
         builder.lane(draw(WORDS), size, labels=labels, full=draw(st.integers(0, 4)))
+    if draw(st.booleans()):
+        sizes.append(draw(st.integers(1, 4)))
+        boxes = st.lists(st.tuples(*[st.integers(-9, 10_009)] * 4), min_size=sizes[-1], max_size=sizes[-1]).map(tuple)
+        builder.lane(draw(WORDS), sizes[-1], bars=Bars(draw(boxes), draw(boxes), draw(boxes), (1, 2), ((5, "x"),)))
     builder.hue(1, "K", "K")
     for label in ("player.step", "player.speed"):
         builder.series(

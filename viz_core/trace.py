@@ -43,6 +43,7 @@ PLANES = {
     "detail": "1 + index of the line shown on hover in `Trace.details`; 0: none",
     "key": "cells with the same key > 0 light up together; 0: the lane's own key",
     "cursor": "1 where the step looks",
+    "moved": "1 where a piece of a bar stands at its goal (see `Bars`)",
 }
 
 
@@ -57,6 +58,29 @@ class Text:
 Label = Text | str  # a catalogue sentence, or a literal such as a token
 
 
+Box = tuple[int, int, int, int]  # left, bottom, width, height in parts of the plot's width and height, see PARTS
+Tick = tuple[int, str]  # a place on an axis in the same parts, and what stands there
+PARTS = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class Bars:
+    """The cells of a lane as pieces of a histogram's bars, which stand in one of two places each.
+
+    A cell is drawn as its box `before`, or `after` once its plane `moved` is 1. The boxes of `outline` stay where they
+    are; `points` are marks on the axis across. `title` names that axis; `tall` is the height in px of the plot.
+    """
+
+    before: tuple[Box, ...]
+    after: tuple[Box, ...]
+    outline: tuple[Box, ...] = ()
+    points: tuple[int, ...] = ()
+    across: tuple[Tick, ...] = ()
+    up: tuple[Tick, ...] = ()
+    title: Label = ""
+    tall: int = 280
+
+
 @dataclass(frozen=True, slots=True)
 class Lane:
     """A run of `count` cells with ids `first` … `first + count - 1`.
@@ -65,7 +89,8 @@ class Lane:
     grid of that many columns with optional names of rows and columns; one column with row names is a list, such as
     lines of code, each lit while its cell is HELD or COMPUTED. `full` is a cell's size for the plane `fill`. `history`
     adds a map of the lane over all steps: time to the right, its cells downwards, each in the hue of its owner.
-    `folded` rows of a grid may stand in several stacks side by side, as wide as their words need.
+    `folded` rows of a grid may stand in several stacks side by side, as wide as their words need. With `bars` the cells
+    are not boxes in a row but pieces of a histogram.
     """
 
     label: Label
@@ -80,6 +105,7 @@ class Lane:
     column_names: tuple[str, ...] = ()
     history: bool = False
     folded: bool = False
+    bars: Bars | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ from viz_core.trace import (
     MOST_CELLS,
     MOST_STEPS,
     PLANES,
+    Bars,
     Event,
     Hue,
     Label,
@@ -76,7 +77,7 @@ class TraceBuilder:
         self, label: Label, count: int, *, labels: Sequence[str] = (), under: Sequence[str] = (),
         keys: Sequence[int] = (), columns: int = 0, full: int = 0,
         row_names: Sequence[str] = (), column_names: Sequence[str] = (), history: bool = False,
-        folded: bool = False,
+        folded: bool = False, bars: Bars | None = None,
     ) -> range:  # fmt: skip
         """Add `count` cells (see `Lane`) and return their ids; only before the first step."""
         assert not self._captions and not self._deltas, "lanes come before what fills them"
@@ -84,9 +85,10 @@ class TraceBuilder:
         if first + count > MOST_CELLS:
             raise Problem("trace_cells", cells=first + count, most=MOST_CELLS)
         assert count > 0 and all(len(x) in (0, count) for x in (labels, under, keys)), "one label a cell"
+        assert bars is None or len(bars.before) == len(bars.after) == count, "two boxes a cell"
         self._lanes.append(
             Lane(label, first, count, tuple(labels), tuple(under), tuple(keys), columns, full,
-                 tuple(row_names), tuple(column_names), history, folded)
+                 tuple(row_names), tuple(column_names), history, folded, bars)
         )  # fmt: skip
         return range(first, first + count)
 
@@ -98,10 +100,15 @@ class TraceBuilder:
         """The legend's word for a state, where this trace means something more special than usual."""
         self._words[state] = label
 
-    def series(self, label: str, *, places: int | None = 0, unit: str = "", share: str = "") -> None:
-        """Declare a number series by its catalogue key (see `Series`); `value` gives its numbers."""
+    def series(
+        self, label: str, *, places: int | None = 0, unit: str = "", share: str = "", name: Label | None = None
+    ) -> None:
+        """Declare a number series by its catalogue key (see `Series`); `value` gives its numbers.
+
+        With `name`, which is shown instead, `label` only tells the series apart.
+        """
         assert not self._captions, "series come before the first step"
-        self._series[label] = (Series(Text(label), (), places, unit, share), [])
+        self._series[label] = (Series(name or Text(label), (), places, unit, share), [])
         self._latest[label] = None
 
     def value(self, label: str, value: float | None) -> None:

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from viz_core.i18n import Lang, catalogue, t
-from viz_core.trace import Event, Label, Lane, Messages, Plane, Series, Text, Trace
+from viz_core.trace import Bars, Event, Label, Lane, Messages, Plane, Series, Text, Trace
 from viz_core.trace_arrays import Arrays, read
 from viz_core.trace_deltas import unrolled, written
 from viz_core.trace_numbers import drawn, shown, unit
@@ -78,12 +78,19 @@ def _messages(messages: Messages, lang: Lang, arrays: Arrays) -> Json:
     return {"parts": parts, "columns": columns, "which": arrays.add(np.array(messages.which, np.uint32))}
 
 
-def _lane(lane: Lane, lang: Lang) -> Json:
+def _bars(bars: Bars, lang: Lang, arrays: Arrays) -> Json:
+    """Boxes as flat arrays, four numbers each."""
+    boxes = {name: arrays.add(np.array(getattr(bars, name), np.int64).reshape(-1))
+             for name in ("before", "after", "outline", "points")}
+    return {**boxes, "across": bars.across, "up": bars.up, "title": said(bars.title, lang), "tall": bars.tall}
+
+
+def _lane(lane: Lane, lang: Lang, arrays: Arrays) -> Json:
     return {
         "label": said(lane.label, lang), "first": lane.first, "count": lane.count, "labels": lane.labels,
         "under": lane.under, "keys": lane.keys, "columns": lane.columns, "full": lane.full,
         "rowNames": lane.row_names, "columnNames": lane.column_names, "history": lane.history,
-        "folded": lane.folded,
+        "folded": lane.folded, "bars": lane.bars and _bars(lane.bars, lang, arrays),
     }  # fmt: skip
 
 
@@ -114,7 +121,7 @@ def encode(trace: Trace, lang: Lang, extra: Mapping[str, object] | None = None, 
     arrays = Arrays()
     header: Json = {
         "version": 2, "lang": lang, "steps": trace.steps, "cells": trace.cells, "title": said(trace.title, lang),
-        "lanes": [_lane(lane, lang) for lane in trace.lanes], "texts": trace.texts,
+        "lanes": [_lane(lane, lang, arrays) for lane in trace.lanes], "texts": trace.texts,
         **written(trace.planes, trace.steps, trace.cells, arrays),
         "captions": _messages(trace.captions, lang, arrays), "details": _messages(trace.details, lang, arrays),
         "series": [_series(series, lang, arrays) for series in trace.series],

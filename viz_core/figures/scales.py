@@ -75,3 +75,13 @@ def whole_ticks(low: float, high: float, most: int) -> Parts:
     every = next(k * 10**n for n in range(16) for k in (1, 2, 5) if (last - first) // (k * 10**n) < most)
     values = sorted({first, *range(math.ceil((first + every / 2) / every) * every, last + 1, every)})
     return {"tickvals": values, "tickformat": ",d"}
+
+
+def round_ticks(low: float, high: float, most: int) -> list[float]:
+    """At most `most` multiples of 1, 2 or 5 times a power of ten in a range, as many as that allows."""
+    if not high > low:
+        return [low]
+    power = math.floor(math.log10((high - low) / most))
+    every = next(step for n in (power, power + 1) for step in (10.0**n, 2 * 10.0**n, 5 * 10.0**n)
+                 if math.floor(high / step) - math.ceil(low / step) < most)
+    return [k * every for k in range(math.ceil(low / every), math.floor(high / every) + 1)]

@@ -69,6 +69,11 @@ class Layout:
         rows = blocks.reshape(self.rows, -1)
         return rows[:, : self.width].reshape(self.shape)
 
+    def place(self, at: int) -> tuple[int, int]:
+        """The block of the tensor's value number `at`, and the value's place in it."""
+        row, column = divmod(at, self.width)
+        return row * self.per_row + column // self.block, column % self.block
+
     def lengths(self) -> np.ndarray:
         """Real values in each block, (count,): `block`, or fewer in a short last block."""
         lengths = np.full(self.grid, self.block)

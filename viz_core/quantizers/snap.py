@@ -52,12 +52,16 @@ class Snapped:
 
     def formula(self, i: int) -> str:
         """The arithmetic of value i with its numbers, such as (−3 − 0) × 0.0125 + 0.5 = 0.4625."""
-        level = _number(self.levels[i])
-        text = f"({level} − {_number(self.zero)})" if self.zero else level
-        text += f" × {_number(self.scale)}"
-        if self.offset:
-            text += f" {'−' if self.offset < 0 else '+'} {_number(abs(self.offset))}"
-        return f"{text} = {_number(self.after[i])}"
+        return arithmetic(self.levels[i], self.zero, self.scale, self.offset, self.after[i])
+
+
+def arithmetic(level: float, zero: float, scale: float, offset: float, value: float) -> str:
+    """How one value follows from its level, with the numbers in it."""
+    text = f"({_number(level)} − {_number(zero)})" if zero else _number(level)
+    text += f" × {_number(scale)}"
+    if offset:
+        text += f" {'−' if offset < 0 else '+'} {_number(abs(offset))}"
+    return f"{text} = {_number(value)}"
 
 
 def _number(value: float) -> str:

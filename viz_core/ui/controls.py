@@ -155,7 +155,7 @@ def _long(param: Fixed) -> bool:
 
 def _asked(param: Fixed, values: Mapping[str, Any]) -> bool:
     """Whether a control has anything to ask while the others have these values."""
-    if not isinstance(param, Choice | Upload) or param.when is None:
+    if not isinstance(param, Choice | Whole | Upload) or param.when is None:
         return True
     name, value = param.when
-    return values[name] == value and (isinstance(param, Upload) or len(param.options) > 1)
+    return values[name] == value and (not isinstance(param, Choice) or len(param.options) > 1)

@@ -34,6 +34,7 @@ class Whole:
     high: int
     default: int
     step: int = 1
+    when: tuple[str, str] | None = None  # as for a Choice
 
     def parse(self, raw: str) -> int | None:
         """The number that a link names, if it is one that the slider has."""

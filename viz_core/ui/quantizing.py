@@ -7,7 +7,6 @@ from dataclasses import dataclass
 import numpy as np
 import streamlit as st
 
-from viz_core.figures.snapping import Tally, tally
 from viz_core.proofs import Proof, quantizers
 from viz_core.quantizers import compare
 from viz_core.quantizers.compare import Row, quantize_any
@@ -15,7 +14,6 @@ from viz_core.quantizers.format import Format
 from viz_core.quantizers.quantized import Quantized
 from viz_core.quantizers.registry import FORMATS, bnb, symmetric
 from viz_core.quantizers.samples import excess_kurtosis
-from viz_core.quantizers.snap import in_steps
 from viz_core.quantizers.table import Table
 from viz_core.ui.params import Choice, Whole
 from viz_core.ui.quantizing_data import Data, seen
@@ -62,30 +60,6 @@ def row(data: Data, name: str) -> Row:
 def kurtosis(data: Data) -> float:
     """Excess kurtosis of the chosen tensor."""
     return excess_kurtosis(tensor(data))
-
-
-VIEWS = ("steps", "weights", "block")
-"""What a histogram counts: all values in steps of their block, all as they are, or one block."""
-SHARE = 0.998  # of the weights that span the axis; the rest is counted as beyond
-
-
-@st.cache_data(max_entries=128, show_spinner=False)
-def counts(data: Data, name: str, view: str, block: int) -> Tally:
-    """The histogram of the chosen tensor before and after; `block` counts for that view alone."""
-    return tally(*sides(data, name, view, block), share=1.0 if view == "block" else SHARE)
-
-
-def sides(data: Data, name: str, view: str, block: int) -> tuple[np.ndarray, np.ndarray]:
-    """The values of a view before and after; padding is left out."""
-    found = pair(data, name)
-    before, after = found.before, found.after.values
-    layout = found.after.layout
-    if view == "steps":
-        before, after = (layout.join(in_steps(x, found.after)) for x in (before, after))
-    elif view == "block":
-        length = layout.lengths()[block]
-        before, after = (layout.split(x)[block, :length] for x in (before, after))
-    return before, after
 
 
 def fits(data: Data, name: str) -> bool:

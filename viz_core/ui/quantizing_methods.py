@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import streamlit as st
 
-from viz_core.figures.snapping import Tally, tally
+from viz_core.figures.mirrored import Tally, tally
 from viz_core.i18n import Lang
 from viz_core.model.layer_inputs import Matrix
 from viz_core.quantizers.errors import errors
@@ -16,8 +16,8 @@ from viz_core.quantizers.registry import symmetric
 from viz_core.quantizers.remedies import Remedy, in_rows, treat
 from viz_core.quantizers.samples import excess_kurtosis
 from viz_core.ui import quantizing, quantizing_model
-from viz_core.ui.quantizing import SHARE
 from viz_core.ui.quantizing_data import Data
+from viz_core.ui.quantizing_flow import SHARE
 
 
 @dataclass(frozen=True)

@@ -49,7 +49,7 @@ export function look(film, lane, cell, own, letters) {
   const shade = at("shade");
   const state = film.now.state ? at("state") : hue || shade ? HELD : EMPTY;
   const part = lane.full && SOLID.includes(state) ? Math.min(1, at("fill") / lane.full) : 1;
-  return { state, hue, shade, part, text: inside, ref: at("ref"), hashed: at("hashed"), cursor: at("cursor") };
+  return { state, hue, shade, part, text: inside, ref: at("ref"), hashed: at("hashed"), cursor: at("cursor"), moved: at("moved") };
 }
 
 // Several cells as one: the commonest look, filled from the left by the share of cells in use.

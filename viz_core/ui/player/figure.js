@@ -1,5 +1,6 @@
 // The figure: lanes of cells, legend and series in one SVG, laid out anew whenever the width changes.
 
+import { pieces } from "./bars.js";
 import { Cell, STATES, blend, look, node } from "./cells.js";
 import { bucketOf, listed, rowName, underName } from "./fit.js";
 import { layout, spot } from "./layout.js";
@@ -49,6 +50,7 @@ export class Figure {
     const { lane } = place;
     place.name.forEach((line, i) => node("text", { class: "name", x: 0, y: place.labelY + i * place.line }, g, line));
     const view = { place, cells: [] };
+    if (lane.bars) return this.bars(g, view);
     for (let i = 0; i < place.count; i++) {
       const [x, y] = spot(place, i);
       const cell = new Cell(g, x, y, place);
@@ -59,6 +61,13 @@ export class Figure {
     }
     if (listed(lane)) this.lines(place, view.cells);
     else this.names(g, place);
+    return view;
+  }
+
+  bars(g, view) {
+    view.cells = pieces(g, view.place);
+    const lane = this.plan.lanes.indexOf(view.place);
+    view.cells.forEach((piece, i) => Object.assign(piece.g.dataset, { cell: i, lane }));
     return view;
   }
 
@@ -175,7 +184,7 @@ export class Figure {
       const range = filled(words.several, { first: cell - lane.first, last: last - lane.first });
       return [lane.label, range, who, state].filter(Boolean).join(" · ");
     }
-    const name = lane.under[places[0]] || lane.labels[places[0]] || (lane.columns ? "" : `#${cell - lane.first}`);
+    const name = lane.under[places[0]] || lane.labels[places[0]] || (lane.columns || lane.bars ? "" : `#${cell - lane.first}`);
     const detail = this.film.value("detail", cell);
     return [
       lane.label, name, this.film.header.texts[this.film.value("text", cell)], who, state,

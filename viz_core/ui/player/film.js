@@ -3,6 +3,7 @@
 import { inflated, parted, typed } from "./bytes.js";
 import { unroll } from "./deltas.js";
 
+const BOXES = ["before", "after", "outline", "points"]; // of a lane of bars
 const KEYFRAME_BYTES = 32 << 20; // what keyframes may take together
 
 // The film behind a front: at once, or a promise of it where it is packed.
@@ -49,6 +50,7 @@ export class Film {
   constructor(header, body) {
     const arrays = typed(header.arrays, body);
     this.header = header;
+    for (const { bars } of header.lanes) if (bars) for (const name of BOXES) bars[name] = arrays[bars[name]];
     this.steps = header.steps;
     this.size = header.cells;
     this.planes = unroll(header, arrays);

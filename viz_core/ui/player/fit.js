@@ -42,7 +42,7 @@ export function bucketOf({ lane, run, columns }, cell) {
 export function grouped(lanes, most, room, em) {
   const least = (lane) => 2 ** Math.max(0, Math.ceil(Math.log2((lane.columns * 11 * em) / room || 1)));
   for (let run = 1; ; run *= 2) {
-    const drawn = lanes.map((lane) => buckets(lane, Math.max(least(lane), lane.count > 256 ? run : 1)));
+    const drawn = lanes.map((lane) => buckets(lane, Math.max(least(lane), lane.count > 256 && !lane.bars ? run : 1)));
     if (run > 32768 || drawn.reduce((sum, one) => sum + one.count, 0) <= most) return drawn;
   }
 }
@@ -51,6 +51,7 @@ export function grouped(lanes, most, room, em) {
 export function fit(one, size, room, em) {
   const { lane } = one;
   if (listed(lane)) return list(one, room, em);
+  if (lane.bars) return plot(one, room, em);
   const gap = gapOf(size);
   const texts = one.run === 1 ? Math.max(widest(lane.labels), widest(lane.under.map(underName)), one.reach) : 0;
   const flows = !one.columns || lane.folded;
@@ -72,6 +73,12 @@ function list(one, room, em) {
   const [h, gap] = [16 * em, 8 * em];
   const over = h + 10 * em + widest(one.lane.rowNames) * 14 * em > room;
   return { ...one, em, size: 16, w: h, h, gap, columns: 1, lines: one.count, fold: 0, folds: 1, under: 0, top: 0, names: 0, over, high: one.count * (h + gap) - gap };
+}
+
+// A histogram takes the whole width; a phone has less height for it.
+function plot(one, room, em) {
+  const h = one.lane.bars.tall * em * (room < 560 * em ? 0.8 : 1);
+  return { ...one, em, size: 60, w: room, h, gap: 0, columns: 1, lines: 1, fold: 0, folds: 1, under: 0, top: 0, names: 0, over: false, high: h };
 }
 
 // Every lane at its size, with a `head` above each: all alike if that fits the height, else short lanes alike and long

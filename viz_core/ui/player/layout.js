@@ -14,6 +14,7 @@ const reach = (header, lane) => (lane.columns && !lane.folded ? 0 : widest(heade
 
 // The width that the lanes' names take at the left; 0 where they stand above their cells instead.
 function margin(header, room, em) {
+  if (header.lanes.some((lane) => lane.bars)) return 0;
   const lines = header.lanes.flatMap((lane) => wrap(lane.label, NAME));
   const names = Math.ceil(widest(lines) * 14 * em) + 16;
   const slim = header.lanes.every((lane) => {

@@ -105,8 +105,14 @@ export class Player {
   say() {
     const { detail } = this.parts;
     const text = this.figure.point(this.figure.pointed);
-    detail.textContent = text || this.film.header.player[matchMedia("(hover: hover)").matches ? "hint" : "hint_touch"];
+    detail.textContent = text || this.hint(this.film.header.player);
     detail.classList.toggle("hint", !text);
+  }
+
+  hint(words) {
+    const bars = this.film.header.lanes.some((lane) => lane.bars);
+    if (matchMedia("(hover: hover)").matches) return bars ? words.hint_bars : words.hint;
+    return bars ? words.hint_touch_bars : words.hint_touch;
   }
 
   go(step, calm = true) {

@@ -35,18 +35,11 @@ def short(value: float) -> str:
     return f"{value:.3g}".replace("-", "−").replace("inf", "∞")
 
 
-def place(pair: Pair, at: int) -> tuple[int, int]:
-    """The block, and the place in it, of the tensor's value number `at`."""
-    layout = pair.after.layout
-    row, column = divmod(at, layout.width)
-    return row * layout.per_row + column // layout.block, column % layout.block
-
-
 def left(pair: Pair, at: int) -> int:
     """How many values from number `at` on have the same points: the rest of its block, or of all where none scales."""
     if pair.after.scale is None:
         return pair.before.size - at
-    block, start = place(pair, at)
+    block, start = pair.after.layout.place(at)
     return int(pair.after.layout.lengths()[block]) - start
 
 
@@ -58,7 +51,7 @@ def decibels(context: Context, pair: Pair) -> float | None:
 
 def line(context: Context, pair: Pair, at: int, count: int, k: int) -> Line:
     """One format's number line with `count` values."""
-    places = [place(pair, at + i) for i in range(count)]
+    places = [pair.after.layout.place(at + i) for i in range(count)]
     blocks = {number: snapped(pair.before, pair.after, number) for number, _ in places}
     found = [(blocks[number], i) for number, i in places]
     bits, sqnr = f"{pair.after.bits_per_weight:.3g}", decibels(context, pair)
@@ -83,7 +76,7 @@ def build(context: Context) -> View:
     figure = slides(context.look, values, [line(context, p, at, count, k) for k, p in enumerate(pairs)],
                     Scale(context.t("quant.value")))
     first = next((p for p in three if p.name == "Q4_0"), pairs[0])
-    block = snapped(first.before, first.after, place(first, at % first.before.size)[0])
+    block = snapped(first.before, first.after, first.after.layout.place(at % first.before.size)[0])
     extreme = float(block.before[np.abs(block.before).argmax()])
     rows = {p.name: quantizing.row(data, p.name) for p in pairs}
     return View(

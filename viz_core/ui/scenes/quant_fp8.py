@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from viz_core.figures.bars import Bar, bars
+from viz_core.figures.mirrored import mirrored, tally
 from viz_core.figures.scales import Scale
-from viz_core.figures.snapping import snapping, tally
 from viz_core.model.fp8_attention import PRINTED, WAYS, Compared, attend_fp8
 from viz_core.proofs.quantizers import rotation_keeps_products
 from viz_core.quantizers.rescale import rotate
@@ -46,7 +46,7 @@ def build(context: Context) -> View:
     rmse = found.rmse
     peaks = [float(np.abs(x).max()) for x in (found.q, found.rotated)]
     names = (context.t("quant.before"), context.t("quant.seen_rotate"))
-    shape = snapping(context.look, tally(found.q, found.rotated), Scale(context.t("quant.fp8_q")), names, (), "log")
+    shape = mirrored(context.look, tally(found.q, found.rotated), Scale(context.t("quant.fp8_q")), names, "log")
     ours, theirs = (float(of["tensor"] / of["both"]) for of in (rmse, PRINTED))
     options = (context.t("quant.fp8_block"), context.t("quant.fp8_rotated"))
     return View(

@@ -6,8 +6,8 @@ import numpy as np
 
 from viz_core import units
 from viz_core.figures.bars import Bar, bars
+from viz_core.figures.mirrored import mirrored, tally
 from viz_core.figures.scales import Scale
-from viz_core.figures.snapping import snapping, tally
 from viz_core.figures.theme import HUES
 from viz_core.quantizers.gptq import gptq, half_steps
 from viz_core.ui import quantizing_model
@@ -45,7 +45,7 @@ def build(context: Context) -> View:
     return View(
         plates=(
             Plate(bars(context.look, rows, Scale(context.t("quant.against_nearest")))),
-            Plate(snapping(context.look, moved, Scale(context.t("quant.error")), names, height=300)),
+            Plate(mirrored(context.look, moved, Scale(context.t("quant.error")), names, height=300)),
         ),
         numbers=(
             Number("quant_weight_ratio", f"{weight[1] / weight[0]:.2f}×"),

@@ -1,83 +1,93 @@
-"""The snapping histogram: all weights before and after, with the points of one block as ticks."""
+"""The snapping histogram: every bar of the weights comes apart and moves to the points of the grid."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
 from viz_core import units
-from viz_core.figures.scales import Scale, Spacing
-from viz_core.figures.snapping import snapping
+from viz_core.figures.scales import Spacing
 from viz_core.proofs import Proof
 from viz_core.proofs.quantizers import on_points
 from viz_core.quantizers.compare import Row
+from viz_core.trace import Text, Trace
 from viz_core.ui import quantizing
 from viz_core.ui.params import Choice, Switch
-from viz_core.ui.quantizing import BLOCK, FORMAT, NAMES, Pair
-from viz_core.ui.quantizing_data import DATA, Data, chosen, notice, ranked, stored_as
-from viz_core.ui.quantizing_hover import bars_say
+from viz_core.ui.quantizing import BLOCK, FORMAT, NAMES
+from viz_core.ui.quantizing_data import DATA, chosen, notice, ranked, stored_as
+from viz_core.ui.quantizing_film import film
+from viz_core.ui.quantizing_flow import SHARE, VIEWS, Moving, asked, moving, sight
 from viz_core.ui.quantizing_lost import cell, losses
-from viz_core.ui.scene import Context, Number, Plate, Scene, View
+from viz_core.ui.scene import Context, Number, Scene, View
 
 OTHER = Choice("other", (*NAMES, "none"), "none")
-LOG, VIEW = Switch("log_counts"), Choice("view", quantizing.VIEWS, "steps")
+LOG, VIEW, ONE = Switch("log_counts"), Choice("view", VIEWS, "steps"), replace(BLOCK, when=("view", "block"))
+UNITS = {"steps": "quant.scaled", "weights": "quant.value", "block": "quant.value"}
 
 
-def asked(context: Context, name: str) -> tuple[Data, str, str, int]:
-    """What is asked of one format: tensor, format, view and, where the view is a block, its number."""
-    data, view = chosen(context), context.values["view"]
-    block = context.values["block"] % len(quantizing.pair(data, name).after.codes) if view == "block" else 0
-    return data, name, view, block
-
-
-def plate(context: Context, name: str, top: int) -> Plate:
-    """One format's histogram, on an axis of counts up to `top`."""
-    pair, view = quantizing.pair(chosen(context), name), context.values["view"]
-    block = context.values["block"] % len(pair.after.codes)
-    points = pair.after.format.grid.levels if view == "steps" else pair.after.points(block)
-    names = (context.t("quant.before"), context.t("quant.in_format", name=name))
-    axis = Scale(context.t("quant.scaled" if view == "steps" else "quant.value"))
-    spacing: Spacing = "log" if context.values["log_counts"] else "linear"
-    tally, said = quantizing.counts(*asked(context, name)), bars_say(*asked(context, name), context.lang)
-    return Plate(snapping(context.look, tally, axis, names, points, spacing, 340, top, said))
+def shown(context: Context, names: Sequence[str]) -> dict[str, Moving]:
+    """The asked view of each format; both on one axis, but in steps, where each has its own unit."""
+    want = asked(chosen(context), names, context.values["view"], context.values["block"])
+    ends = [sight(want, name) for name in names]
+    common = None if want.view == "steps" else (min(low for low, _ in ends), max(high for _, high in ends))
+    return {name: moving(want, name, common) for name in names}
 
 
 def build(context: Context) -> View:
-    """One format, or two side by side."""
-    names = [context.values["format"], *([context.values["other"]] if context.values["other"] != "none" else [])]
-    pairs = [quantizing.pair(chosen(context), name) for name in names]
-    rows = [quantizing.row(chosen(context), name) for name in names]
-    measured = [name for name in names if ranked(name, stored_as(chosen(context)))]
-    top = max(quantizing.counts(*asked(context, name)).top for name in names)
+    """One format, or two one above the other."""
+    data, other = chosen(context), context.values["other"]
+    names = list(dict.fromkeys([context.values["format"], *([other] if other != "none" else [])]))
+    rows = {name: quantizing.row(data, name) for name in names}
+    measured = [name for name in names if ranked(name, stored_as(data))]
+    found = shown(context, names)
+    trace = _film(context, {name: one for name, one in found.items() if one.flow.counts.size})
     return View(
-        plates=tuple(plate(context, name, top) for name in names),
-        beside=True,
-        notice=notice(context, name=names, also=losses(context, dict(zip(names, rows, strict=True)))),
+        trace=trace,
+        start=trace.steps // 2 if trace else 0,
+        notice=notice(context, name=names, also=[*losses(context, rows), *_unseen(context, found)]),
         numbers=(
-            *(number for pair, row in zip(pairs, rows, strict=True)
-              for number in _numbers(pair, row, pair.name in measured)),
-            Number("quant_kurtosis", units.fixed(quantizing.kurtosis(chosen(context)))),
+            *(number for name in names for number in _numbers(found[name], name, name in measured)),
+            Number("quant_kurtosis", units.fixed(quantizing.kurtosis(data))),
         ),
-        proofs=(weakest([on_points(pair.after) for pair in pairs]),),
-        facts={"name": " / ".join(names), "points": " / ".join(str(pair.after.points(0).size) for pair in pairs),
-               "n": units.count(pairs[0].before.size),
-               "zeroed": " / ".join(_zeroed(*both) for both in zip(pairs, rows, strict=True)),
-               "clipped": " / ".join(units.count(row.clipped) for row in rows),
-               "share": units.percent(quantizing.SHARE, 1)},
-        table={"format": measured, **_errors([row for name, row in zip(names, rows, strict=True) if name in measured])},
+        proofs=(weakest([on_points(one.pair.after) for one in found.values()]),),
+        facts={"name": " / ".join(names), "share": units.percent(SHARE, 1),
+               "zeroed": " / ".join(_zeroed(one) for one in found.values()),
+               "clipped": " / ".join(_clipped(one) for one in found.values())},
+        table={"format": measured, **_errors([rows[name] for name in measured])},
     )
 
 
-def _numbers(pair: Pair, row: Row, ranked: bool) -> list[Number]:
-    """One format's figures, each with its name; no SQNR where the format may not be ranked."""
-    size, named = pair.before.size, {"name": pair.name}
+def _film(context: Context, shown: Mapping[str, Moving]) -> Trace | None:
+    if not shown:
+        return None
+    named = [Text("quant.in_format", {"name": name}) for name in shown]
+    spacing: Spacing = "log" if context.values[LOG.name] else "linear"
+    return film(shown, Text(UNITS[context.values["view"]]), named, spacing)
+
+
+def _unseen(context: Context, found: Mapping[str, Moving]) -> list[str]:
+    """That a format has nothing to draw: no value of it has a finite place on the axis."""
+    missing = [name for name, one in found.items() if not one.flow.counts.size]
+    return [context.t("quant.nothing_to_draw", names=context.t("quant.comma").join(missing))] if missing else []
+
+
+def _numbers(one: Moving, name: str, ranked: bool) -> list[Number]:
+    """One format's figures on the weights that move, each with its name; no SQNR where it may not be ranked."""
+    named, size = {"name": name}, units.count(one.at.size)
     return [
-        *([Number("quant_sqnr", units.decibels(row.errors.sqnr), named)] if ranked else []),
-        Number("quant_zeroed", _zeroed(pair, row), named),
-        Number("quant_clipped_all", f"{units.count(row.clipped)} / {units.count(size)}", named),
+        *([Number("quant_sqnr", units.decibels(one.errors.sqnr), named)] if ranked else []),
+        Number("quant_zeroed", _zeroed(one), named),
+        Number("quant_clipped_all", f"{_clipped(one)} / {size}", named),
     ]
 
 
-def _zeroed(pair: Pair, row: Row) -> str:
+def _zeroed(one: Moving) -> str:
     """The share of the weights that became zero."""
-    return units.percent(row.zeroed / pair.before.size, 1)
+    return units.percent(one.zeroed / one.at.size, 1)
+
+
+def _clipped(one: Moving) -> str:
+    return units.count(int(one.clipped.sum()))
 
 
 def weakest(proofs: list[Proof]) -> Proof:
@@ -93,4 +103,4 @@ def _errors(rows: list[Row]) -> dict[str, list[object]]:
             "clipped": [row.clipped for row in rows], "zeroed": [row.zeroed for row in rows]}
 
 
-SCENE = Scene("quantization", "histogram", build, params=(*DATA, FORMAT, OTHER, VIEW, BLOCK, LOG), bench=True)
+SCENE = Scene("quantization", "histogram", build, params=(*DATA, FORMAT, OTHER, VIEW, ONE, LOG), bench=True)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from viz_core.figures.mirrored import mirrored
 from viz_core.figures.scales import Scale
-from viz_core.figures.snapping import snapping
 from viz_core.quantizers.layerwise import GROUP, Rounded, by_awq, by_hqq, by_smoothing
 from viz_core.ui.params import Choice
 from viz_core.ui.quantizing_methods import eased
@@ -39,8 +39,8 @@ def build(context: Context) -> View:
     detail = f"{found.detail:.3g}" + ("" if method == "awq" else "×")
     return View(
         plates=(
-            Plate(snapping(context.look, found.seen, axis, seen, (), "log", 300)),
-            Plate(snapping(context.look, found.errors, errors, (context.t("quant.plain_error"), name), height=300)),
+            Plate(mirrored(context.look, found.seen, axis, seen, "log", 300)),
+            Plate(mirrored(context.look, found.errors, errors, (context.t("quant.plain_error"), name), height=300)),
         ),
         beside=True,
         numbers=(

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from viz_core import units
+from viz_core.figures.mirrored import mirrored
 from viz_core.figures.scales import Scale
-from viz_core.figures.snapping import snapping
 from viz_core.quantizers.remedies import SIGMAS, WIDTH, treat
 from viz_core.ui import quantizing_data
 from viz_core.ui.params import Choice
@@ -26,8 +26,8 @@ def build(context: Context) -> View:
     names = (context.t("quant.plain_error"), context.t(f"quant.with_{remedy}"))
     return View(
         plates=(
-            Plate(snapping(context.look, found.values, Scale(context.t("quant.value")), seen, (), "log", 300)),
-            Plate(snapping(context.look, found.errors, Scale(context.t("quant.error")), names, height=300)),
+            Plate(mirrored(context.look, found.values, Scale(context.t("quant.value")), seen, "log", 300)),
+            Plate(mirrored(context.look, found.errors, Scale(context.t("quant.error")), names, height=300)),
         ),
         notice=quantizing_data.notice(context),
         numbers=(

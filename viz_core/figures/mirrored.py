@@ -1,12 +1,10 @@
-"""A histogram of weights before and after quantization, on one axis: before above, after below, hanging down.
+"""Two histograms on one axis: before above, after below, hanging down.
 
-Vertical ticks are the points of the grid (of one block, whose scale the caller picked). Both halves use the same bins
-and the same count axis; a log axis counts from 1.
+Both halves use the same bins and the same count axis; a log axis counts from 1.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,7 +18,6 @@ from viz_core.figures.scales import Scale, Spacing, room, ticks
 from viz_core.i18n import t
 
 BINS = 240
-RUG = 300  # grid points that are drawn as ticks; of more, none is told apart
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,31 +65,24 @@ def _span(kept: list[NDArray[np.float64]], share: float) -> tuple[float, float]:
     return low, high
 
 
-def snapping(
+def mirrored(
     look: Look,
     counts: Tally,
     x: Scale,
     names: tuple[str, str],
-    points: ArrayLike = (),
     spacing: Spacing = "linear",
     height: float = 380,
-    top: int | None = None,
-    said: tuple[Sequence[str], Sequence[str]] | None = None,
 ) -> go.Figure:
-    """Both halves named by `names`; `points` are the grid's; `top` the largest count of the axis, if it is shared.
-
-    `said` has lines of plain text for each bin of both halves; without it a bar says its interval and its count.
-    """
-    top = counts.top if top is None else top
+    """Both halves, named by `names`; a bar says its interval and its count."""
+    top = counts.top
     low, high = (float(counts.edges[0]), float(counts.edges[-1]))
     upper, lower = _count_axis(look, top, spacing), _count_axis(look, top, spacing)
     lower |= {"range": lower["range"][::-1], "domain": [0, 0.48]}
-    lines = said or (_intervals(counts.edges, counts.before), _intervals(counts.edges, counts.after))
-    halves = ((counts.before, "", names[0], lines[0]), (counts.after, "2", names[1], lines[1]))
+    halves = ((counts.before, "", names[0]), (counts.after, "2", names[1]))
     return frame(
         look,
         [_bars(look, counts.edges, *half) for half in halves],
-        t("figure.alt_snapping", look.lang, before=_filled(counts.before), after=_filled(counts.after), x=x.title),
+        t("figure.alt_mirrored", look.lang, before=_filled(counts.before), after=_filled(counts.after), x=x.title),
         look.px(height),
         bargap=0,
         xaxis=axis(look, plot_text(x.title), range=[low, high], anchor="y2", **ticks(x)),
@@ -100,7 +90,6 @@ def snapping(
         yaxis2=lower,
         margin={"l": 8, "r": 16, "t": round(look.px(24)), "b": 8},
         annotations=[_name(look, names[0], 1, "bottom", 0), _name(look, names[1], 0, "bottom", 4)],
-        shapes=_rug(look, points, (low, high)),
     )
 
 
@@ -110,9 +99,8 @@ def _count_axis(look: Look, top: int, spacing: Spacing) -> Parts:
     return axis(look, "", grid=True, type=spacing, range=ends, **ticks(Scale(spacing=spacing), 4))
 
 
-def _bars(
-    look: Look, edges: NDArray[np.float64], counts: NDArray[np.int64], side: str, name: str, said: Sequence[str]
-) -> Parts:
+def _bars(look: Look, edges: NDArray[np.float64], counts: NDArray[np.int64], side: str, name: str) -> Parts:
+    said = _intervals(edges, counts)
     middles = (edges[1:] + edges[:-1]) / 2
     seen = counts > 0
     return {
@@ -122,7 +110,7 @@ def _bars(
         "width": float(edges[1] - edges[0]),
         "yaxis": f"y{side}",
         "marker": {"color": look.theme.fill("B" if side else "A"), "line": {"width": 0}},
-        "customdata": [plot_text(said[k]).replace("\n", "<br>") for k in np.flatnonzero(seen).tolist()],
+        "customdata": [plot_text(said[k]) for k in np.flatnonzero(seen).tolist()],
         "hovertemplate": f"<b>{plot_text(name)}</b><br>%{{customdata}}<extra></extra>",
     }
 
@@ -131,15 +119,6 @@ def _intervals(edges: NDArray[np.float64], counts: NDArray[np.int64]) -> list[st
     """For each bin its ends and its count."""
     return [f"{spoken(float(a))} … {spoken(float(b))}: {n:,}"
             for a, b, n in zip(edges[:-1], edges[1:], counts.tolist(), strict=True)]
-
-
-def _rug(look: Look, points: ArrayLike, sight: tuple[float, float]) -> list[Parts]:
-    """A short tick between the halves at every grid point in sight: one path, as 256 lines took 20 ms to check."""
-    whole = np.unique(np.asarray(points, np.float64))
-    whole = whole[(whole >= sight[0]) & (whole <= sight[1])]
-    line = {"color": look.theme.ink, "width": 1}
-    path = " ".join(f"M{point!r},0.48 V0.52" for point in whole.tolist())
-    return [{"type": "path", "path": path, "yref": "paper", "line": line}] if 0 < whole.size <= RUG else []
 
 
 def _name(look: Look, name: str, y: float, anchor: str, up: float) -> Parts:
