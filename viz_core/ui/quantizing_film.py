@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import sqrt
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,17 +25,38 @@ TEXT = "scene.quantization.histogram"
 
 @dataclass(frozen=True)
 class Part:
-    """One format on its way: its cells, and for each of its steps where it stops."""
+    """One format on its way: its cells, and for each of its steps what moves.
+
+    Attributes:
+        stops: (steps − 1,); what ends up from stop s − 1 on and below stop s moves in step s.
+        values: for each step the values of the view that move, by number.
+        pieces: for each step the pieces that move, by number.
+    """
 
     name: str
     moving: Moving
     hue: int
     cells: range
-    stops: NDArray[np.float64]  # (steps − 1,): what ends up from stop s − 1 on and below stop s moves in step s
+    stops: NDArray[np.float64]
+    values: list[NDArray[np.int64]]
+    pieces: list[NDArray[np.int64]]
 
-    def at(self, places: NDArray[np.float64]) -> NDArray[np.int64]:
-        """The step in which what ends at each place moves."""
-        return np.searchsorted(self.stops, places, side="right")
+    @staticmethod
+    def of(name: str, moving: Moving, hue: int, cells: range) -> Part:
+        """The steps of one format."""
+        found = moving.flow
+        bounds = stops(found.goals, found.after())
+        finite = np.flatnonzero(moving.finite)
+        turns = np.searchsorted(bounds, moving.after[finite], side="right")
+        values = [finite[mine] for mine in _groups(turns, len(bounds) + 1)]
+        pieces = _groups(np.searchsorted(bounds, found.goals[found.goal], side="right"), len(bounds) + 1)
+        return Part(name, moving, hue, cells, bounds, values, pieces)
+
+
+def _groups(turns: NDArray[np.int64], size: int) -> list[NDArray[np.int64]]:
+    """The places of 0, of 1, … of size − 1."""
+    order = np.argsort(turns, kind="stable")
+    return np.split(order, np.searchsorted(turns[order], np.arange(1, size)))
 
 
 def stops(goals: NDArray[np.float64], mass: NDArray[np.int64], most: int = STEPS) -> NDArray[np.float64]:
@@ -79,7 +101,7 @@ def _part(
     title = axis if k == len(found) - 1 else ""  # one name under both
     bars = flow_bars(moving.flow, moving.points, title, top, spacing, tall)
     cells = builder.lane(name, len(moving.flow.counts), bars=bars)
-    return Part(name, moving, AFTER[k], cells, stops(moving.flow.goals, moving.flow.after()))
+    return Part.of(name, moving, AFTER[k], cells)
 
 
 def _legend(builder: TraceBuilder, parts: Sequence[Part], names: Sequence[Label]) -> None:
@@ -116,42 +138,41 @@ def _sweep(builder: TraceBuilder, parts: Sequence[Part]) -> None:
         low, high = float(part.moving.flow.edges[0]), float(part.moving.flow.edges[-1])
         places = [*part.stops.tolist(), high]
         turns += [((place - low) / (high - low), step, part) for step, place in enumerate(places)]
-    total = sum(int(part.moving.finite.sum()) for part in parts)
-    done = 0
+    total = sum(len(values) for part in parts for values in part.values)
+    done, moved = 0, {part.name: 0 for part in parts}
+    noise = {part.name: 0.0 for part in parts}
     for _, step, part in sorted(turns, key=lambda turn: turn[:2]):
-        done += _take(builder, part, step, done, total)
+        now = part.values[step]
+        done += len(now)
+        moved[part.name] += len(now)
+        noise[part.name] += float(np.sum(part.moving.error[now] ** 2))
+        builder.value("quant.moved", 100 * done / total)
+        builder.value(f"rms.{part.name}", sqrt(noise[part.name] / moved[part.name]))
+        _take(builder, part, step)
 
 
-def _take(builder: TraceBuilder, part: Part, step: int, done: int, total: int) -> int:
-    """One step of one format; returns how many weights moved."""
-    moving, found = part.moving, part.moving.flow
-    finite = moving.finite
-    when = part.at(np.where(finite, moving.after, 0))
-    now, so_far = finite & (when == step), finite & (when <= step)
-    pieces = np.flatnonzero(part.at(found.goals[found.goal]) == step)
+def _take(builder: TraceBuilder, part: Part, step: int) -> None:
+    """One step of one format."""
+    pieces, marked = part.pieces[step], part.moving.flow.marked
     cells = [part.cells[k] for k in pieces]
     builder.set("moved", cells, 1)
-    builder.set("hue", cells, [CLIPPED if found.marked[k] else part.hue for k in pieces])
+    builder.set("hue", cells, [CLIPPED if marked[k] else part.hue for k in pieces])
     builder.cursor(cells)
-    n = int(now.sum())
-    builder.value("quant.moved", 100 * (done + n) / total)
-    builder.value(f"rms.{part.name}", float(np.sqrt(np.mean(moving.error[so_far] ** 2))))
-    _caption(builder, part, now, n)
-    return n
+    _caption(builder, part, part.values[step])
 
 
-def _caption(builder: TraceBuilder, part: Part, now: NDArray[np.bool_], n: int) -> None:
+def _caption(builder: TraceBuilder, part: Part, now: NDArray[np.int64]) -> None:
     """What the points of this step take; with one point in one block, the arithmetic too."""
     moving = part.moving
-    clipped = int((now & moving.clipped).sum())
+    clipped = int(moving.clipped[now].sum())
     beyond = Text("quant.beyond", {"n": units.count(clipped)}) if clipped else ""
-    shared = {"name": part.name, "n": units.count(n), "all": units.count(moving.at.size), "beyond": beyond}
-    ends = moving.after[now].min(), moving.after[now].max()
-    codes, counts = np.unique(moving.codes[now], return_counts=True)
-    if ends[0] < ends[1]:
-        builder.step(f"{TEXT}.many", first=spoken(float(ends[0])), last=spoken(float(ends[1])), **shared)
+    shared = {"name": part.name, "n": units.count(len(now)), "all": units.count(moving.at.size), "beyond": beyond}
+    low, high = float(moving.after[now].min()), float(moving.after[now].max())
+    if low < high:
+        builder.step(f"{TEXT}.many", first=spoken(low), last=spoken(high), **shared)
     elif moving.view == "block":
-        _, code, how, _ = moving.example(int(np.flatnonzero(now)[0]))
+        _, code, how, _ = moving.example(int(now[0]))
         builder.step(f"{TEXT}.formula", code=spoken(code), how=how, **shared)
     else:
-        builder.step(f"{TEXT}.point", point=spoken(float(ends[0])), code=spoken(int(codes[counts.argmax()])), **shared)
+        codes, counts = np.unique(moving.codes[now], return_counts=True)
+        builder.step(f"{TEXT}.point", point=spoken(low), code=spoken(int(codes[counts.argmax()])), **shared)

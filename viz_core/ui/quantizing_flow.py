@@ -72,6 +72,11 @@ class Moving:
         after = self.pair.after
         return after.layout.join(after.codes).reshape(-1)[self.at]
 
+    @cached_property
+    def levels(self) -> np.ndarray:
+        """The level of each value, before any scale."""
+        return self.pair.after.levels[self.at]
+
     def example(self, i: int) -> tuple[float, int, str, float]:
         """Value number i of the view as a plain weight: itself, its code, how that decodes, and the error."""
         q, at = self.pair.after, int(self.at[i])
@@ -79,7 +84,7 @@ class Moving:
         zero = 0.0 if q.zero is None else float(q.zero[block])
         offset = 0.0 if q.offset is None else float(q.offset.values.reshape(-1)[block])
         value = float(q.values.reshape(-1)[at])
-        said = arithmetic(float(q.levels[at]), zero, float(q.steps[block]), offset, value)
+        said = arithmetic(float(self.levels[i]), zero, float(q.steps[block]), offset, value)
         return float(self.pair.before.reshape(-1)[at]), int(self.codes[i]), said, float(self.error[i])
 
 
