@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from viz_core.ui.link import LONGEST, joined, pack, unpack
+from viz_core.ui.params import Switch
 from viz_core.ui.registry import PAGES, path_of
 from viz_core.ui.scenes.pa_waste import COUNT
 
@@ -58,3 +59,13 @@ def test_address_of_every_page() -> None:
 
 def test_a_number_between_two_stops_of_its_slider_is_dropped() -> None:
     assert [COUNT.parse(raw) for raw in ("40", "41", "60", "160", "180")] == [40, None, 60, 160, None]
+
+
+def test_a_switch_reads_every_usual_spelling() -> None:
+    switch = Switch("all")
+    for on in ("True", "true", "1", "on", "Yes"):
+        assert switch.parse(on) is True
+    for off in ("False", "false", "0", "off", "no "):
+        assert switch.parse(off) is False
+    assert switch.parse("2") is None and switch.parse("") is None
+    assert switch.parse(str(True)) is True and switch.parse(str(False)) is False, "as the link itself writes it"

@@ -15,6 +15,7 @@ from tests.scenes import all_scenes
 from tests.source import ROOT
 from viz_core.i18n import LANGS, Lang, t
 from viz_core.model.library import BUNDLED
+from viz_core.ui.page import shared
 from viz_core.ui.registry import PAGES, PageInfo
 
 pages = pytest.mark.parametrize("page", PAGES, ids=lambda p: p.id)
@@ -116,6 +117,74 @@ def test_odd_links_fall_back(query: dict[str, str]) -> None:
     for page in PAGES:
         at = opened(page.script, **query)
         assert not at.exception and at.header
+
+
+def walk(at: AppTest, scene: str) -> AppTest:
+    """To another scene of the page."""
+    at.query_params["scene"] = scene
+    return at.run()
+
+
+def value(at: AppTest, name: str) -> object:
+    """What the control of that name holds in the scene that is shown."""
+    kinds = ("selectbox", "slider", "button_group", "select_slider", "toggle")
+    return next(w.value for kind in kinds for w in at.get(kind) if (w.key or "").endswith(f".{name}"))
+
+
+CHOICES = {"source": "outliers", "block": "9", "format": "NF4", "layer": "2", "head": "3", "block_size": "8",
+           "head_width": "128", "steps": "3", "method_layer": "2", "matrix": "o", "held_text": "zh", "join": "False"}
+
+
+@pages
+def test_a_walk_past_a_scene_brings_every_shared_control_back(page: PageInfo) -> None:
+    """From each scene through all others of the page and back, the link still says what was chosen there."""
+    of_page = [scene for scene in all_scenes() if scene.page == page.id]
+    common = shared(of_page)
+    if not common:
+        pytest.skip("the scenes of this page share no control")
+    for first in of_page:
+        names = [p.name for p in first.params if p.name in common and p.name in CHOICES]
+        at = opened(page.script, lang="en", scene=first.id, **{name: CHOICES[name] for name in names})
+        before = {name: at.query_params.get(name) for name in names}
+        other = next((s for s in of_page if not {p.name for p in s.params} & set(names)), None)
+        if other is None:
+            continue
+        walk(at, other.id)
+        assert not at.exception
+        walk(at, first.id)
+        assert {name: at.query_params.get(name) for name in names} == before, first.id
+
+
+def test_what_a_scene_hides_survives_another_page() -> None:
+    at = opened("pages/quantization.py", lang="en", scene="bits", source="outliers", block="9")
+    walk(at, "float")
+    at.query_params.clear()  # as a change of page does
+    at.switch_page("pages/attention.py").run()
+    at.query_params.clear()
+    at.switch_page("pages/quantization.py").run()
+    walk(at, "bits")
+    assert value(at, "source") == "outliers" and value(at, "block") == 9
+
+
+def test_a_default_that_was_chosen_is_not_the_default_of_another_scene() -> None:
+    """`outliers` opens with other weights than the rest of the page; who chose them there sees them everywhere."""
+    at = opened("pages/quantization.py", lang="en", scene="outliers", source="normal")
+    chosen = next(w for w in at.selectbox if (w.key or "").endswith(".source"))
+    chosen.set_value("ffn_out").run()
+    walk(at, "table")
+    assert value(at, "source") == "ffn_out"
+    walk(at, "float")
+    walk(at, "outliers")
+    assert value(at, "source") == "ffn_out"
+
+
+def test_back_undoes_a_choice_in_a_scene_that_hides_it() -> None:
+    at = opened("pages/quantization.py", lang="en", scene="float", source="outliers")
+    assert at.query_params["source"] in ("outliers", ["outliers"])
+    del at.query_params["source"]  # as Back does
+    at.run()
+    walk(at, "bits")
+    assert value(at, "source") == "ffn_in"
 
 
 @pytest.mark.parametrize("what", ["nothing", "empty", "torn", "other", "missing"])

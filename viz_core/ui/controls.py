@@ -28,9 +28,14 @@ def fixed(params: tuple[Param, ...], bench: Bench) -> tuple[Fixed, ...]:
     return tuple(p.of(bench) if isinstance(p, Live) else p for p in params)
 
 
+def choose(param: Fixed, value: Any) -> None:
+    """Write what the reader chose into the link, the default too: other scenes may have another. Of texts not it."""
+    link.put(param.name, value, param.default if isinstance(param, Line) else None)
+
+
 def _keep(param: Fixed, key: str) -> None:
     value = st.session_state[key]
-    link.put(param.name, param.default if value is None else value, param.default)
+    choose(param, param.default if value is None else value)
 
 
 def _choice(param: Choice, lang: Lang, common: Mapping[str, Any]) -> Any:

@@ -15,7 +15,7 @@ from urllib.parse import quote, urlencode, urlsplit
 import streamlit as st
 
 T = TypeVar("T")
-KEPT, LONG, LINKED = "link.", "link.long.", "link.linked"
+KEPT, LONG, SAID, LINKED = "link.", "link.long.", "link.said.", "link.linked"
 MARK = "lang"  # the parameter that every address of the app carries
 MOST = 100_000  # bytes that a link value may unfold to
 LONGEST = 1500  # characters of one value; the whole link stays below 2,000
@@ -60,13 +60,16 @@ def end() -> None:
 
 
 def get(name: str, default: T, parse: Callable[[str], T | None]) -> T:
-    """The value of `name` from the link, else the session, else the default; what the link cannot mean is dropped."""
-    value = _read(text(name), parse)
+    """The value of `name` from the link, else the session, else the default; what the link cannot mean is dropped.
+
+    What the link says stays in it even where it is the default, which another scene may not share.
+    """
+    said = value = _read(text(name), parse)
     if value is None and (not st.session_state.get(LINKED) or st.session_state.get(LONG + name)):
         value = _read(st.session_state.get(KEPT + name), parse)  # bounds may have changed with the model
     if value is None:
         value = default
-    put(name, value, default)
+    put(name, value, default if said is None else None)
     return value
 
 
@@ -85,6 +88,7 @@ def put(name: str, value: T, default: T) -> None:
     st.session_state[KEPT + name] = value
     packed = None if value == default else pack(str(value))
     st.session_state[LONG + name] = packed is None and value != default
+    st.session_state[SAID + name] = packed
     if packed is None:
         if name in st.query_params:
             del st.query_params[name]
@@ -96,6 +100,7 @@ def forget(name: str) -> None:
     """Let a value be its default again, whatever that is where it is asked for next."""
     st.session_state.pop(KEPT + name, None)
     st.session_state.pop(LONG + name, None)
+    st.session_state.pop(SAID + name, None)
     if name in st.query_params:
         del st.query_params[name]
 
@@ -128,6 +133,17 @@ def prune(allowed: Iterable[str]) -> None:
     known = {*allowed, STEP, *STREAMLIT}
     for name in [n for n in st.query_params if n not in known]:
         del st.query_params[name]
+
+
+def carry(names: Iterable[str]) -> None:
+    """Hold controls that scenes of a page share, shown or not: what the link says of them is kept for the session, and
+    written into it again where a change of page has cleared it.
+    """
+    for name in names:
+        if st.session_state.get(LINKED):
+            st.session_state[SAID + name] = st.query_params.get(name)
+        elif name not in st.query_params and st.session_state.get(SAID + name) is not None:
+            st.query_params[name] = st.session_state[SAID + name]
 
 
 def address(path: str) -> str:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterable
+
 import pandas as pd
 import streamlit as st
 
@@ -24,7 +27,9 @@ def show(script: str, scenes: list[Scene]) -> None:
     index = _chosen(page.id, [s.id for s in scenes])
     scene = scenes[index]
     bench, problem = workbench.current(lang)
-    link.prune((*GLOBAL, *(p.name for p in scene.params)))
+    common = shared(scenes)
+    link.carry(common)
+    link.prune((*GLOBAL, *common, *(p.name for p in scene.params)))
     _heading(scene, scenes, index, lang)
     if problem is not None and scene.bench:
         st.warning(problem.text(lang), icon=":material/error:")
@@ -32,6 +37,14 @@ def show(script: str, scenes: list[Scene]) -> None:
     body(scene, lang, bench)
     if page is PAGES[0]:
         _pages(lang)
+
+
+def shared(scenes: Iterable[Scene]) -> tuple[str, ...]:
+    """Names of the controls that several scenes have: they stay in the link while others are shown, so that a walk
+    past those does not lose them.
+    """
+    counts = Counter(name for scene in scenes for name in {param.name for param in scene.params})
+    return tuple(name for name, count in counts.items() if count > 1)
 
 
 def _pages(lang: Lang) -> None:

@@ -8,6 +8,8 @@ from typing import Any
 
 from viz_core.trace import Text
 
+SPELLED = {"true": True, "1": True, "on": True, "yes": True, "false": False, "0": False, "off": False, "no": False}
+
 
 @dataclass(frozen=True, slots=True)
 class Choice:
@@ -53,8 +55,8 @@ class Switch:
     default: bool = False
 
     def parse(self, raw: str) -> bool | None:
-        """True or False as a link spells them."""
-        return {"True": True, "False": False}.get(raw)
+        """True or False, however a hand-written link spells them."""
+        return SPELLED.get(raw.strip().lower())
 
 
 @dataclass(frozen=True, slots=True)

@@ -126,7 +126,7 @@ def _set(scene: Scene, names: Sequence[str], values: Sequence[object], bench: Be
     for name, raw in zip(names, values, strict=False):
         value = known[name].parse(str(raw))
         if value is not None:
-            link.put(name, value, known[name].default)
+            controls.choose(known[name], value)
 
 
 def _question(scene: Scene, question: Question, context: Context) -> None:
