@@ -40,7 +40,7 @@ def message(scene: Scene, lang: Lang = "en", **values: object) -> str:
     return ctx.t(f"{scene.table}.message", **view.facts)
 
 
-@pytest.mark.parametrize(("source", "winner"), [("ffn_in", "Q6_K"), ("outliers", "E4M3")])
+@pytest.mark.parametrize(("source", "winner"), [("ffn_in", "Q6_K"), ("outliers", "E4M3 tensor")])
 def test_the_answer_gives_the_reason_of_the_winner(source: str, winner: str) -> None:
     ctx, view = built(quant_table.SCENE, source=source)
     question = view.question

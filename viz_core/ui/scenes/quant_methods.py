@@ -25,6 +25,11 @@ def verdict(fitted: float, other: float) -> str:
     return "unfitted" if other < 1 else "loses"
 
 
+def aim(ratio: float) -> str:
+    """Whether HQQ's mean |error|^0.7 is below that of plain rounding, as it aims at."""
+    return "aim_met" if ratio < 1 else "aim_missed"
+
+
 def build(context: Context) -> View:
     """One matrix of the bundled model by the chosen method, against the same grid without it."""
     v = context.values
@@ -54,6 +59,8 @@ def build(context: Context) -> View:
             "output": f"{output:.2f}",
             "weight": f"{weight:.2f}",
             "unseen": f"{unseen:.2f}",
+            "aim": context.t(f"scene.quantization.methods.{aim(found.detail)}", ratio=f"{found.detail:.3g}")
+            if method == "hqq" else "",
             "verdict": context.t(f"scene.quantization.methods.{verdict(output, unseen)}"),
             "group": GROUP,
             "layer": v[LAYER.name],

@@ -43,6 +43,12 @@ def formats(context: Context, rows: list[ModelRow]) -> Plate:
     return Plate(bars(context.look, shown, Scale(context.t(f"quant.damage_{measure}"), range=(0, top * 1.12))))
 
 
+def signed(value: float) -> str:
+    """A change of the loss with its sign, which what rounds to 0 does not get."""
+    text = units.fixed(value, 3)
+    return text if text.startswith("−") or float(text) == 0 else f"+{text}"
+
+
 def silent(rows: list[ModelRow]) -> list[str]:
     """The formats whose loss says nothing: within two standard errors of none, a change of exactly 0 included."""
     return [row.name for row in rows if abs(row.damage.added) <= 2 * row.damage.noise]
@@ -69,7 +75,7 @@ def build(context: Context) -> View:
         ),
         facts={**_worse(by_name), "n": len(base.target),
                "silent": ", ".join(silent(rows)) or "–", "noise": f"{one.damage.noise:.3f}",
-               "added": units.fixed(one.damage.added, 3), "name": name, "place": place + 1,
+               "added": signed(one.damage.added), "name": name, "place": place + 1,
                "first": context.t("quant.changed" if here.flipped else "quant.kept")},
         table=_table(rows),
     )

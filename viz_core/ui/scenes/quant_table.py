@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from viz_core import units
 from viz_core.figures.points import Point, points
@@ -53,11 +53,11 @@ def build(context: Context) -> View:
         plates=(Plate(figure),),
         opened=True,
         notice=notice(context, few=True, also=losses(context, by_name)),
-        numbers=tuple(Number("quant_pair", said[name], {"name": name.split()[0], "bits": f"{row.bits:.3g}"})
+        numbers=tuple(Number("quant_pair", said[name], {"name": name, "bits": f"{row.bits:.3g}"})
                       for name, row in two.items()),
         question=_question(context, *two.values()) if len(two) == 2 else None,
         proofs=(quantizing.ggml_proof(),),
-        facts={"six": said.get(PAIR[0], "–"), "eight": said.get(PAIR[1], "–"), "count": len(rows),
+        facts={"reached": _reached(context, said), "count": len(rows),
                "regrouped": regrouped, "casts": context.listed(quantizing.CASTS),
                "halves": context.listed(quantizing.HALVES),
                "verdict": _verdict(context, names, rows)},
@@ -71,13 +71,20 @@ def build(context: Context) -> View:
     )
 
 
+def _reached(context: Context, said: Mapping[str, str]) -> str:
+    """What the formats of `PAIR` reach on this tensor; nothing where it shows neither."""
+    each = [context.t("scene.quantization.table.reaches", name=name, sqnr=sqnr) for name, sqnr in said.items()]
+    return context.t("scene.quantization.table.reached", each=context.listed(each)) if each else ""
+
+
 def _question(context: Context, six: Row, eight: Row) -> Question | None:
     """Which of the two comes closer, and why by their numbers; None where they are equal."""
     if six.errors.sqnr == eight.errors.sqnr:
         return None
     ahead = six.errors.sqnr > eight.errors.sqnr
     why = context.t(f"scene.quantization.table.why_{'six' if ahead else 'eight'}", more=f"{eight.bits - six.bits:.2f}")
-    return Question(("Q6_K", "E4M3"), int(not ahead), {
+    return Question(PAIR, int(not ahead), {
+        "one": PAIR[0], "other": PAIR[1],
         "six_bits": f"{six.bits:.3g}", "eight_bits": f"{eight.bits:.3g}", "why": why,
         "six": units.decibels(six.errors.sqnr), "eight": units.decibels(eight.errors.sqnr),
     })  # fmt: skip
