@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from itertools import combinations
 
 import numpy as np
 import pytest
 
+from tests.source import ROOT
 from viz_core.figures.theme import DARK, HUES, LIGHT, Theme, faded, letter_on, scale, theme, tone
 
 # Machado, Oliveira, Fernandes 2009, table of severity 1.0, applied to linear RGB.
@@ -80,7 +82,45 @@ def test_numbers_in_cells_are_readable_on_every_tone(colours: Theme) -> None:
         for at in np.linspace(0, 1, 41):
             rgb = tone(ramp, float(at))
             cell = "#" + "".join(f"{round(c):02X}" for c in rgb)
-            assert contrast(letter_on(rgb), cell) >= 4.2
+            assert contrast(letter_on(rgb), cell) >= 4.5
+
+
+def style_sheet() -> str:
+    return (ROOT / "viz_core/ui/player/player.css").read_text("utf-8")
+
+
+def player_ramp(mode: int) -> tuple[list[str], list[str], float]:
+    """Of one theme, from the player's style sheet: the ramp's three tones, the letters' two, and where these change."""
+    block = style_sheet().split("\n.shade {")[1].split("\n}")[0]
+    hue, letter = (block.split(f"--{name}: light-dark(")[1].split("\n  );")[0].strip().split("\n")[mode]
+                   for name in ("hue", "letter"))
+    (change,) = re.findall(r"var\(--t\) - ([\d.]+)%", letter)
+    return re.findall(r"#\w{6}", hue)[::-1], re.findall(r"#\w{6}", letter)[::-1], float(change)
+
+
+@pytest.mark.parametrize("colours", [LIGHT, DARK], ids=lambda c: c.name)
+def test_every_shade_of_a_cell_has_a_readable_letter(colours: Theme) -> None:
+    """The player's 255 shades are the ramp of the figures, mixed in two halves, with 4.5:1 for the letter on each."""
+    tones, letters, change = player_ramp(0 if colours is LIGHT else 1)
+    assert [c.upper() for c in tones] == list(colours.sequential)
+    for shade in range(1, 256):
+        share = round((shade - 1) / 2.54)  # per cent, as cells.js sets it
+        rgb = tone(colours.sequential, share / 100)
+        cell = "#" + "".join(f"{round(c):02X}" for c in rgb)
+        letter = letters[share > change]
+        assert contrast(letter, cell) >= 4.5, (shade, cell)
+        assert letter.upper() == letter_on(rgb), "the better of the two"
+
+
+@pytest.mark.parametrize("colours", [LIGHT, DARK], ids=lambda c: c.name)
+def test_the_player_paints_the_palette_with_readable_letters(colours: Theme) -> None:
+    """Its style sheet has the same hues and letters; a cell of no one and of several is readable too."""
+    found = re.findall(r"\.h(\d) { --hue: light-dark\((.*?)\); --letter: light-dark\((.*?)\); }", style_sheet())
+    pick = [[both.split(", ")[colours is DARK].upper() for both in pair] for _, *pair in found]
+    assert [int(number) for number, *_ in found] == list(range(7))
+    assert [tuple(one) for one in pick[1:]] == list(zip(colours.hues, colours.letters, strict=True))
+    assert pick[0][0] == colours.shared
+    assert min(contrast(*one) for one in pick) >= 4.5
 
 
 def test_small_helpers() -> None:

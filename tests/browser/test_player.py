@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.traces import blocks, cache, recorded
+from viz_core.figures.theme import Mode, letter_on, theme, tone
 from viz_core.trace import State
 from viz_core.trace_codec import decode, encode
 from viz_core.ui.player import trace_html
@@ -250,3 +251,22 @@ def test_cells_are_read_by_keys(visit: Visit) -> None:
         assert f"pool · {name} · free" in detail.inner_text()
     root.page.keyboard.press("ArrowUp")
     assert "P1" in detail.inner_text()
+
+
+@pytest.mark.parametrize("mode", ["light", "dark"])
+def test_shades_are_painted_as_the_figures_mix_them(visit: Visit, mode: Mode) -> None:
+    """The colour a cell of each shade gets, and its letter's, are those of a heatmap cell of the same value."""
+    root = opened(visit(APP, theme=mode))
+    painted = root.evaluate("""root => Array.from({length: 101}, (_, share) => {
+        const one = root.appendChild(document.createElement("div"));
+        one.className = "shade";
+        one.style.cssText = `--t: ${share}%; background: var(--hue); color: var(--letter)`;
+        const { backgroundColor, color } = getComputedStyle(one);
+        one.remove();
+        return [backgroundColor, color].map(text => text.match(/[\\d.]+/g).slice(0, 3).map(Number)
+            .map(x => text.startsWith("color(") ? 255 * x : x));
+    })""")
+    for share, (cell, letter) in enumerate(painted):
+        rgb = tone(theme(mode).sequential, share / 100)
+        assert max(abs(a - b) for a, b in zip(cell, rgb, strict=True)) <= 1, share
+        assert "#" + "".join(f"{round(c):02X}" for c in letter) == letter_on(rgb), share

@@ -116,5 +116,5 @@ def luminance(rgb: tuple[float, float, float]) -> float:
 
 
 def letter_on(rgb: tuple[float, float, float]) -> str:
-    """White or near-black, whichever stands out more on a colour."""
-    return "#FFFFFF" if 1.05 / (luminance(rgb) + 0.05) > (luminance(rgb) + 0.05) / 0.058 else "#12161C"
+    """White or black, whichever stands out more on a colour: one of them always has a contrast of 4.5 or more."""
+    return "#FFFFFF" if 1.05 / (luminance(rgb) + 0.05) > (luminance(rgb) + 0.05) / 0.05 else "#000000"

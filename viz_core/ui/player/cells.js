@@ -147,6 +147,6 @@ export class Cell {
 }
 
 function kind({ state, hue, shade, hashed }, partial, lined) {
-  const colour = shade ? `shade${shade > 140 ? " deep" : ""}` : `h${hue && ((hue - 1) % 6) + 1}`;
+  const colour = shade ? "shade" : `h${hue && ((hue - 1) % 6) + 1}`;
   return `cell ${STATES[state]} ${colour}${partial ? " part" : ""}${lined ? " lined" : ""}${hashed ? " hashed" : ""}`;
 }
