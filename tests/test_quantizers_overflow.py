@@ -1,4 +1,7 @@
-"""A format that destroys values is never called perfect: they are counted, named and ranked last."""
+"""A format that destroys values is never called perfect: they are counted, named and ranked last.
+
+So are those that fell to a scale of 0, which is no clipping and no reason to praise another format.
+"""
 
 import numpy as np
 import pytest
@@ -7,12 +10,16 @@ from tests.scenes import all_scenes, context
 from tests.test_quantizers_uploads import npy, upload
 from viz_core.i18n import LANGS, Lang
 from viz_core.quantizers.compare import compare, quantize_any
-from viz_core.quantizers.errors import Errors, errors
+from viz_core.quantizers.errors import Errors, errors, fates
 from viz_core.quantizers.overflow import Lost, lost
 from viz_core.quantizers.registry import FORMATS
+from viz_core.quantizers.samples import sample
 from viz_core.quantizers.snap import in_steps, snapped
+from viz_core.quantizers.underflow import Sunk, sunk
+from viz_core.ui import quantizing, quantizing_data
 from viz_core.ui.quantizing import COMPARED
 from viz_core.ui.scene import Scene
+from viz_core.ui.scenes.quant_table import beaten
 
 __all__ = ["upload"]  # the fixture
 HUGE = np.random.default_rng(1).integers(-(10**7), 10**7, (64, 256)).astype(np.float32)
@@ -74,7 +81,7 @@ def test_every_scene_says_it(lang: Lang, upload) -> None:  # noqa: ANN001
     values = upload("w.npy", npy(HUGE))
     for name in ("histogram", "steps", "block", "table", "groups"):
         view = scene(name).build(context(scene(name), lang, format="Q4_0", **values))
-        assert any(word in (view.notice or "") for word in ("lose values", "are lost", "丢失")), (name, view.notice)
+        assert any(word in (view.notice or "") for word in ("are lost", "丢失")), (name, view.notice)
         assert not [n for n in view.numbers if n.value == "∞ dB"], (name, view.numbers)
     one = scene("histogram").build(context(scene("histogram"), lang, format="Q4_0", **values))
     assert "16,384" in (one.notice or "") and one.proofs[0].empty
@@ -85,3 +92,80 @@ def test_every_scene_says_it(lang: Lang, upload) -> None:  # noqa: ANN001
     destroyed = {name for name in COMPARED if not np.isfinite(quantize_any(HUGE, FORMATS[name])[1].values).all()}
     assert {name for name, gone in zip(table["format"], blank, strict=True) if gone} == destroyed
     assert len(destroyed) > 20 and blank == sorted(blank), "those that lost values stand last"
+
+
+TINY = (5e-8 * np.random.default_rng(0).standard_normal((64, 256))).astype(np.float32)
+MIXED = np.where(np.arange(64)[:, None] % 3, HUGE / 1e7, 1e9 * np.sign(HUGE)).astype(np.float32)
+
+
+@pytest.mark.parametrize("name", ["Q4_0", "Q8_0", "int4 g64", "uint4 g64", "Q4_K", "Q6_K", "NVFP4 (GGUF)"])
+def test_a_scale_that_falls_to_zero_takes_its_values_along(name: str) -> None:
+    """By definition: blocks with a value other than 0 and a scale of 0, whose values all became zero."""
+    x, q = quantize_any(TINY, FORMATS[name])
+    grid = "UE4M3" if name == "NVFP4 (GGUF)" else "FP16"
+    assert sunk(x, q) == Sunk(int((x != 0).sum()), grid, zero=True) and not q.values.any()
+    assert not fates(x, q).clipped.any() and not snapped(x, q, 0).clipped.any() and lost(x, q) is None
+    assert not compare(TINY, [FORMATS[name]])[0].whole
+
+
+@pytest.mark.parametrize("name", ["Q4_1", "KIVI4 g32"])
+def test_with_an_offset_they_become_the_minimum(name: str) -> None:
+    x, q = quantize_any(TINY, FORMATS[name])
+    assert q.offset is not None
+    assert np.array_equal(q.layout.split(q.values), np.broadcast_to(q.offset.values.reshape(-1, 1), (512, 32)))
+    assert sunk(x, q) == Sunk(int((x != q.values).sum()), "FP16", zero=False) and not fates(x, q).clipped.any()
+
+
+def test_a_scale_without_a_reciprocal_is_named() -> None:
+    """1e-39 · normal in E4M3 with one scale: 1 / scale is beyond float32, while no value is large."""
+    x, q = quantize_any(sample("normal") * np.float32(1e-39), FORMATS["E4M3 tensor"])
+    assert lost(x, q) == Lost(int((~np.isfinite(q.values)).sum()), "reciprocal", "FP32") and np.isfinite(q.steps).all()
+
+
+def test_a_scale_of_zero_that_nothing_needs_loses_nothing() -> None:
+    """Blocks of zeros, equal values above an offset, and sub-scales that are rounded beside a larger one."""
+    for name, x in (("Q4_0", np.zeros((2, 32))), ("Q4_1", np.full((2, 32), 0.3)), ("uint4 g64", np.zeros((2, 64)))):
+        values, q = quantize_any(x.astype(np.float32), FORMATS[name])
+        assert not q.steps.all() and sunk(values, q) is None and not fates(values, q).clipped.any(), name
+    x, q = quantize_any(sample("outliers"), FORMATS["Q2_K"])
+    assert not q.steps.all() and sunk(x, q) is None
+    for name in FORMATS:
+        assert all(sunk(*quantize_any(sample(source), FORMATS[name])) is None for source in ("ffn_in", "normal"))
+
+
+@pytest.mark.parametrize("lang", LANGS)
+def test_every_scene_names_a_scale_that_fell_to_zero(lang: Lang, upload) -> None:  # noqa: ANN001
+    values = upload("w.npy", npy(TINY))
+    said = {"en": "In Q4_0 the scale underflows FP16 to 0: 16,384 values became zero.",
+            "zh": "Q4_0 的缩放因子下溢 FP16，成了 0：16,384 个值变成零。"}[lang]
+    for name in ("histogram", "steps", "block", "bits"):
+        view = scene(name).build(context(scene(name), lang, format="Q4_0", layout="Q4_0", **values))
+        assert said in (view.notice or ""), (name, view.notice)
+        assert not [n.value for n in view.numbers if n.key.startswith("quant_clipped") and not n.value.startswith("0")]
+    view = scene("table").build(context(scene("table"), lang, **values))
+    assert view.table is not None and view.question is None, "Q6_K lost its values: no reason would be the right one"
+    listed = (view.notice or "").split({"en": "a scale underflows to 0", "zh": "缩放因子下溢成 0"}[lang])[1]
+    rows = {name: quantizing.row(quantizing_data.chosen(context(scene("table"), lang, **values), few=True), name)
+            for name in COMPARED}
+    assert {name for name in ("Q8_0", "Q6_K", "int8 g64") if name in listed} == {"Q8_0", "Q6_K", "int8 g64"}
+    pair = beaten(list(rows), list(rows.values()))
+    assert pair is not None and all(rows[name].whole for name in pair)
+    assert all(name in str(view.facts["verdict"]) for name in pair)
+
+
+@pytest.mark.parametrize("lang", LANGS)
+def test_where_some_values_are_lost_no_sentence_contradicts_another(lang: Lang, upload) -> None:  # noqa: ANN001
+    """One format is spoken of as one, its SQNR is −∞ dB wherever it stands, and no claim about it gets a tick."""
+    values = upload("w.npy", npy(MIXED))
+    gone = int((~np.isfinite(FORMATS["Q4_0"].quantize(MIXED).values)).sum())
+    assert 0 < gone < MIXED.size
+    for name in ("block", "steps", "histogram"):
+        view = scene(name).build(context(scene(name), lang, format="Q4_0", block=0, **values))
+        said = view.notice or ""
+        assert {"en": "In Q4_0 the scale overflows FP16: ", "zh": "Q4_0 的缩放因子溢出 FP16："}[lang] in said
+        assert f"{gone:,}" in said and "no SQNR" not in said
+        assert not view.proofs[0].holds and view.proofs[0].name in ("on_points", "half_a_step")
+    block = scene("block").build(context(scene("block"), lang, **values))
+    assert block.plates[0].alt.count("−∞ dB") == 1
+    table = scene("table").build(context(scene("table"), lang, **values))
+    assert "−∞ dB" in (table.notice or "")

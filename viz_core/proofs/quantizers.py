@@ -50,13 +50,24 @@ def ggml_bytes(names: Iterable[str] = GGML_BYTES) -> Proof:
 
 
 def on_points(q: Quantized, blocks: int = 64) -> Proof:
-    """Every finite value of the first blocks is exactly one of its block's points; measured: the largest distance."""
+    """Every value of the first blocks is exactly one of its block's points; measured: the largest distance.
+
+    It fails where only some values of the tensor came back finite, and says nothing where none did.
+    """
+    if partly_lost(q.values):
+        return at_most("on_points", np.inf, 0)
     rows = q.layout.split(q.values)
     if q.scale is None:  # one value a block, and the points are the same for all
         rows = rows.reshape(1, -1)[:, : blocks * 64]
     seen = [(q.points(i).astype(np.float64), row[np.isfinite(row)]) for i, row in enumerate(rows[:blocks])]
     apart = [to_nearest(points, row).max() if points.size else np.inf for points, row in seen if row.size]
     return at_most("on_points", float(max(apart)), 0) if apart else nothing_left("on_points")
+
+
+def partly_lost(values: np.ndarray) -> bool:
+    """Whether some of the values are finite and some are not."""
+    finite = np.isfinite(values)
+    return bool(finite.any() and not finite.all())
 
 
 def to_nearest(points: np.ndarray, values: np.ndarray) -> np.ndarray:
@@ -69,8 +80,10 @@ def to_nearest(points: np.ndarray, values: np.ndarray) -> np.ndarray:
 def half_a_step(x: np.ndarray, q: Quantized) -> Proof:
     """Values inside the grid move at most half its widest gap and what the rounding of their scale adds.
 
-    Measured: the largest share of what each may move.
+    Measured: the largest share of what each may move; it fails where only some values came back finite.
     """
+    if partly_lost(q.values):
+        return at_most("half_a_step", np.inf, 1)
     allowed = allowance(x, q)
     promised = np.isfinite(allowed)
     if not promised.any():

@@ -11,11 +11,15 @@ from viz_core.quantizers.errors import Errors, errors, fates
 from viz_core.quantizers.format import Format
 from viz_core.quantizers.overflow import Lost, lost
 from viz_core.quantizers.quantized import Quantized
+from viz_core.quantizers.underflow import Sunk, sunk
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A format on a tensor; `regrouped` where rows were strung together to make whole blocks, `lost` what it lost."""
+    """A format on a tensor; `regrouped` where rows were strung together to make whole blocks.
+
+    `lost` is what overflowed, `sunk` what fell to a scale of 0.
+    """
 
     name: str
     bits: float
@@ -24,6 +28,12 @@ class Row:
     zeroed: int
     regrouped: bool
     lost: Lost | None = None
+    sunk: Sunk | None = None
+
+    @property
+    def whole(self) -> bool:
+        """Whether its error is that of rounding alone: nothing overflowed, no scale fell to 0."""
+        return self.lost is None and self.sunk is None
 
 
 def regrouped(x: np.ndarray, form: Format) -> np.ndarray:
@@ -52,4 +62,4 @@ def row(x: np.ndarray, shaped: np.ndarray, q: Quantized) -> Row:
     """Bits and errors of `x`, which became `q` in the shape of `shaped`."""
     seen = fates(shaped, q)
     counts = int(seen.clipped.sum()), int(seen.zeroed.sum()), shaped.shape != x.shape
-    return Row(q.format.name, q.bits_per_weight, errors(shaped, q.values), *counts, lost(shaped, q))
+    return Row(q.format.name, q.bits_per_weight, errors(shaped, q.values), *counts, lost(shaped, q), sunk(shaped, q))

@@ -57,7 +57,7 @@ class Fates:
     """Masks over a tensor, its shape.
 
     Attributes:
-        clipped: beyond the outermost point of its block by more than half a step.
+        clipped: beyond the outermost point of its block by more than half a step; nothing where the step is 0.
         zeroed: not zero before, zero after.
     """
 
@@ -76,7 +76,7 @@ def fates(x: np.ndarray, q: Quantized) -> Fates:
 def outer_bounds(q: Quantized, which: slice = slice(None)) -> tuple[np.ndarray, np.ndarray]:
     """The numbers, (blocks,) each, beyond which a value of the block is clipped: half a step outside the points.
 
-    `which` blocks are asked for.
+    ∓∞ where the step is 0. `which` blocks are asked for.
     """
     levels, steps = q.format.grid.levels.astype(np.float64), q.steps[which, None].astype(np.float64)
     if levels.size < 2:
@@ -86,4 +86,5 @@ def outer_bounds(q: Quantized, which: slice = slice(None)) -> tuple[np.ndarray, 
     offset = 0 if q.offset is None else q.offset.values.reshape(-1, 1)[which]
     with np.errstate(invalid="ignore", over="ignore"):
         bounds = (ends - zero) * steps + offset
-    return bounds.min(axis=1), bounds.max(axis=1)
+    none = steps[:, 0] == 0
+    return np.where(none, -np.inf, bounds.min(axis=1)), np.where(none, np.inf, bounds.max(axis=1))

@@ -9,7 +9,7 @@ import numpy as np
 
 from viz_core.quantizers.quantized import Quantized
 
-Part = Literal["scale", "offset", "zero", "value"]
+Part = Literal["scale", "offset", "zero", "reciprocal", "value"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,4 +37,8 @@ def _cause(q: Quantized) -> tuple[Part, str]:
             return name, part.format.grid.name
     if q.zero is not None and q.format.zero is not None and not np.isfinite(q.zero).all():
         return "zero", q.format.zero.grid.name
-    return "value", q.format.grid.name if q.scale is None else "FP32"
+    if q.scale is None:
+        return "value", q.format.grid.name
+    with np.errstate(over="ignore", divide="ignore"):
+        small = bool(np.isinf(np.float32(1) / q.steps[q.steps != 0]).any())
+    return "reciprocal" if small else "value", "FP32"

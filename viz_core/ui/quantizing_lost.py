@@ -13,12 +13,24 @@ ONE_BY_ONE = 2
 
 
 def losses(context: Context, rows: Mapping[str, Row]) -> list[str]:
-    """A sentence for each format that lost values, or one that names them all."""
+    """What overflowed, then what fell to a scale of 0: a sentence for each format, or one that names them all."""
+    return [*_overflowed(context, rows), *_sunk(context, rows)]
+
+
+def _overflowed(context: Context, rows: Mapping[str, Row]) -> list[str]:
     found = {name: row.lost for name, row in rows.items() if row.lost is not None}
-    if found and len(rows) > ONE_BY_ONE:
+    if len(found) > ONE_BY_ONE:
         return [context.t("quant.lost_formats", names=context.listed(found))]
     return [context.t(f"quant.lost_{one.part}", name=name, grid=one.grid, n=units.count(one.count))
             for name, one in found.items()]
+
+
+def _sunk(context: Context, rows: Mapping[str, Row]) -> list[str]:
+    found = {name: row.sunk for name, row in rows.items() if row.sunk is not None}
+    if len(found) > ONE_BY_ONE:
+        return [context.t("quant.sunk_formats", names=context.listed(found))]
+    return [context.t("quant.sunk_zero" if one.zero else "quant.sunk_offset", name=name, grid=one.grid,
+                      n=units.count(one.count)) for name, one in found.items()]
 
 
 def cell(row: Row, value: float, digits: int | None = None) -> float | None:

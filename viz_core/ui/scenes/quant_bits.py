@@ -13,6 +13,7 @@ from viz_core.ui import quantizing
 from viz_core.ui.params import Choice
 from viz_core.ui.quantizing import BLOCK
 from viz_core.ui.quantizing_data import DATA, chosen, notice
+from viz_core.ui.quantizing_lost import losses
 from viz_core.ui.scene import Context, Number, Plate, Question, Scene, View
 
 LAYOUT = Choice("layout", (*(n for n in GGML if n not in ("MXFP4", "NVFP4")), "NF4", "MXFP4", "uint4 g64"), "Q4_K")
@@ -33,6 +34,7 @@ def hovers(context: Context, found: BitMap, bits: np.ndarray) -> list[str]:
 def build(context: Context) -> View:
     """One record of the chosen type on the chosen weights."""
     pair = quantizing.pair(chosen(context), context.values["layout"])
+    row = quantizing.row(chosen(context), pair.name)
     found, form = bitmap(pair.after.format), pair.after.format
     own = GGML.get(form.name) == form
     values = block_of(form.name).values if own else pair.after.layout.block
@@ -43,7 +45,7 @@ def build(context: Context) -> View:
     counts = {role: found.count(role) for role in ROLES if found.count(role)}
     return View(
         plates=(Plate(bitgrid(context.look, bits, found.role, names, hovers(context, found, bits))),),
-        notice=notice(context, name=context.values["layout"]),
+        notice=notice(context, name=pair.name, also=losses(context, {pair.name: row})),
         numbers=(
             Number("quant_record", f"{len(bits) / 8:g} B", {"n": values}),
             Number("quant_bits", f"{form.bits_per_weight:.4g}", {"name": form.name}),

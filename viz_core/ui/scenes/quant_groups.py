@@ -29,7 +29,7 @@ def build(context: Context) -> View:
     figure = curves(context.look, lines, Scale(context.t("quant.bits")), Scale(context.t("quant.sqnr")),
                     cursor=found["uint4"][at].bits)
     ahead = [s for s, a, b in zip(SIZES, found["uint4"], found["NF4"], strict=True)
-             if a.lost is None and a.errors.sqnr >= b.errors.sqnr]
+             if a.whole and b.whole and a.errors.sqnr >= b.errors.sqnr]
     by_size = {f"{kind} g{size}": row for kind, rows in found.items() for size, row in zip(SIZES, rows, strict=True)}
     return View(
         plates=(Plate(figure),),

@@ -78,8 +78,8 @@ def _reached(context: Context, said: Mapping[str, str]) -> str:
 
 
 def _question(context: Context, six: Row, eight: Row) -> Question | None:
-    """Which of the two comes closer, and why by their numbers; None where they are equal."""
-    if six.errors.sqnr == eight.errors.sqnr:
+    """Which of the two comes closer, and why by their numbers; None where they are equal or lost values."""
+    if six.errors.sqnr == eight.errors.sqnr or not (six.whole and eight.whole):
         return None
     ahead = six.errors.sqnr > eight.errors.sqnr
     why = context.t(f"scene.quantization.table.why_{'six' if ahead else 'eight'}", more=f"{eight.bits - six.bits:.2f}")
@@ -93,9 +93,9 @@ def _question(context: Context, six: Row, eight: Row) -> Question | None:
 def beaten(names: Sequence[str], rows: Sequence[Row]) -> tuple[str, str] | None:
     """The format that beats another with more bits by the widest gap of bits, and that other; None where none does.
 
-    Formats that lost values are left out.
+    Formats that lost values, to an overflow or to a scale of 0, are left out.
     """
-    kept = [(name, row) for name, row in zip(names, rows, strict=True) if row.lost is None]
+    kept = [(name, row) for name, row in zip(names, rows, strict=True) if row.whole]
     pairs = [(b.bits - a.bits, a.errors.sqnr - b.errors.sqnr, one, other)
              for one, a in kept for other, b in kept if a.bits < b.bits and a.errors.sqnr > b.errors.sqnr]
     return max(pairs)[2:] if pairs else None
@@ -104,7 +104,7 @@ def beaten(names: Sequence[str], rows: Sequence[Row]) -> tuple[str, str] | None:
 def _verdict(context: Context, names: Sequence[str], rows: Sequence[Row]) -> str:
     found = beaten(names, rows)
     if found is None:
-        return context.t("scene.quantization.table.in_order")
+        return context.t(f"scene.quantization.table.in_order{'' if all(row.whole for row in rows) else '_whole'}")
     bits = {name: f"{row.bits:.3g}" for name, row in zip(names, rows, strict=True)}
     one, other = found
     return context.t("scene.quantization.table.beaten", one=one, one_bits=bits[one],
