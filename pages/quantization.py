@@ -12,12 +12,13 @@ from viz_core.ui.scenes import (
     quant_model,
     quant_outliers,
     quant_paged,
+    quant_references,
     quant_scoreboard,
     quant_steps,
     quant_table,
 )
 
-weights = [quant_block, quant_steps, quant_histogram, quant_bits, quant_float]
+weights = [quant_block, quant_steps, quant_histogram, quant_bits, quant_float, quant_references]
 formats = [quant_table, quant_groups, quant_model, quant_scoreboard]
 methods = [quant_kv, quant_paged, quant_gptq, quant_methods, quant_outliers, quant_fp8]
 show(__file__, [module.SCENE for module in (*weights, *formats, *methods)])

@@ -1,7 +1,8 @@
 """A few values sliding to the points of several grids: one number line a format, the grid's points as ticks.
 
 The hollow dot above the line is the value, the solid one on it the point it went to; the stroke between them is the
-error. All lines share one axis, so the same value stands at the same place in every format.
+error. All lines share one axis, so the same value stands at the same place in every format. A value that comes back
+infinite or NaN has no point: a cross stands in its place.
 """
 
 from __future__ import annotations
@@ -85,12 +86,29 @@ def _line(
     shared |= {"hovertemplate": "%{customdata}<extra></extra>"}
     hollow = {"color": look.theme.paper, "size": look.px(9), "line": {"color": look.theme.ink, "width": 1.5}}
     solid = {"color": colour, "size": look.px(10), "line": {"color": look.theme.paper, "width": 1}}
+    lost = np.isfinite(before) & ~np.isfinite(after)
     return [
+        *([_lost(look, i, before[lost], after[lost])] if lost.any() else []),
         _grid(look, line, i, sight),
         strokes,
         shared | {"x": x.tolist(), "y": [i - ABOVE] * x.size, "marker": hollow},
         shared | {"x": moved.tolist(), "y": [i] * x.size, "marker": solid},
     ]
+
+
+def _lost(look: Look, i: int, before: NDArray[np.float64], after: NDArray[np.float64]) -> Parts:
+    """Crosses where values stand that come back infinite or NaN."""
+    said = [f"<b>{a:.5g} → {b}</b>".replace("-", "−").replace("inf", "∞").replace("nan", "NaN")
+            for a, b in zip(before, after, strict=True)]
+    return {
+        "type": "scatter",
+        "mode": "markers",
+        "x": before.tolist(),
+        "y": [i - ABOVE] * before.size,
+        "marker": {"symbol": "x-thin", "size": look.px(9), "line": {"color": look.theme.ink, "width": 2}},
+        "customdata": said,
+        "hovertemplate": "%{customdata}<extra></extra>",
+    }
 
 
 def _grid(look: Look, line: Line, i: int, sight: tuple[float, float]) -> Parts:

@@ -11,10 +11,12 @@ from collections.abc import Iterable
 
 import numpy as np
 
+from viz_core import units
 from viz_core.proofs.proof import Proof, at_most, nothing_left
 from viz_core.quantizers import ggml
 from viz_core.quantizers.allowance import allowance
 from viz_core.quantizers.quantized import Quantized
+from viz_core.quantizers.references import stored
 from viz_core.quantizers.rescale import random_signs, rotate
 from viz_core.quantizers.samples import sample
 
@@ -47,6 +49,16 @@ def ggml_bytes(names: Iterable[str] = GGML_BYTES) -> Proof:
     digests = {name: hashlib.sha256(ggml.pack(ggml.GGML[name].quantize(x)).tobytes()).hexdigest() for name in names}
     differ = sum(digest != GGML_BYTES[name] for name, digest in digests.items())
     return at_most("ggml_bytes", differ, 0, cases=len(digests))
+
+
+def as_references(name: str) -> Proof:
+    """Under the settings of each reference, the codes that it gave itself; measured: how many codes differ."""
+    cases = stored(name)
+    found: dict[str, object] = {"cases": len(cases), "codes": units.count(sum(case.codes.size for case in cases))}
+    found["references"] = tuple(dict.fromkeys(case.reference for case in cases))
+    if not cases:
+        return nothing_left("references")
+    return at_most("references", sum(case.differ() for case in cases), 0, **found)
 
 
 def on_points(q: Quantized, blocks: int = 64) -> Proof:

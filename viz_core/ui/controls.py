@@ -162,5 +162,6 @@ def _asked(param: Fixed, values: Mapping[str, Any]) -> bool:
     """Whether a control has anything to ask while the others have these values."""
     if not isinstance(param, Choice | Whole | Upload) or param.when is None:
         return True
-    name, value = param.when
-    return values[name] == value and (not isinstance(param, Choice) or len(param.options) > 1)
+    name, wanted = param.when
+    meant = values[name] == wanted if isinstance(wanted, str) else values[name] in wanted
+    return meant and (not isinstance(param, Choice) or len(param.options) > 1)

@@ -19,7 +19,8 @@ class Choice:
     options: tuple[str, ...]
     default: str
     listed: bool = False  # as a list even where few options could stand side by side
-    when: tuple[str, str] | None = None  # shown only while that control has that value, and with two options or more
+    when: tuple[str, str | tuple[str, ...]] | None = None  # shown only while that control has that value, or one of
+    # these, and with two options or more
     sliding: bool = False  # as a slider, for options in a natural order
 
     def parse(self, raw: str) -> str | None:

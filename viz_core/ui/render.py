@@ -158,7 +158,8 @@ def _numbers(numbers: tuple[Number, ...], context: Context) -> None:
 
 def proof_line(proof: Proof, context: Context) -> str:
     """Verdict, claim, measured beside its tolerance; a claim that fails, or is about nothing, is shown as plainly."""
-    claim = context.t(f"proof.{proof.name}", **proof.params)
+    told = {key: context.listed(value) if isinstance(value, tuple) else value for key, value in proof.params.items()}
+    claim = context.t(f"proof.{proof.name}", **told)
     if proof.empty:
         return f":gray[:material/remove:] {context.t('shell.nothing_left')} {claim}"
     mark = ":green[:material/check:]" if proof.holds else ":red[:material/close:]"
