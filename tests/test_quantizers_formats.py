@@ -184,6 +184,18 @@ def test_tie_rules(ties: str) -> None:
     assert found == {"even": [1.0, 1.25], "away": [1.125, 1.25], "zero": [1.0, 1.125]}[ties]
 
 
+@pytest.mark.parametrize("grid", [E4M3, E5M2, E2M3, E3M2, E2M1, BF16])
+def test_the_last_bit_of_a_number_decides_beside_a_midpoint(grid: Minifloat) -> None:
+    levels = grid.levels[grid.levels >= 0].astype(np.float64)
+    lower, upper, even = levels[:-1], levels[1:], np.arange(len(levels) - 1) % 2 == 0
+    middle = ((lower + upper) / 2).astype(np.float32)
+    for beside, expected in ((-np.inf, lower), (None, np.where(even, lower, upper)), (np.inf, upper)):
+        y = middle if beside is None else np.nextafter(middle, np.float32(beside))
+        for sign in (1, -1):
+            found = Format(name="m", grid=grid).round(sign * y)
+            assert (found == sign * expected).all()
+
+
 def test_overflow_rules() -> None:
     large = np.array([500.0, -1e9, np.inf], np.float32)
     assert Format(name="s", grid=E4M3).round(large).tolist() == [448, -448, 448]

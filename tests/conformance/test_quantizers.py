@@ -17,8 +17,9 @@ from viz_core.quantizers.fit import Given
 from viz_core.quantizers.format import FP32, Format
 from viz_core.quantizers.ggml_decode import DECODERS, decode
 from viz_core.quantizers.grid import Integers
+from viz_core.quantizers.half import FP16
 from viz_core.quantizers.llm_int8 import split
-from viz_core.quantizers.minifloat import BF16, E2M1, E2M3, E3M2, E4M3, E5M2, FP16, Minifloat
+from viz_core.quantizers.minifloat import BF16, E2M1, E2M3, E3M2, E4M3, E5M2, Minifloat
 from viz_core.quantizers.nibbles import pack_nibbles
 from viz_core.quantizers.powers import E8M0
 from viz_core.quantizers.quantized import Quantized

@@ -17,10 +17,11 @@ from viz_core.quantizers.format import Fit, Format
 from viz_core.quantizers.ggml_blocks import block_of, records
 from viz_core.quantizers.ggml_fit import Signed, WithMinimum
 from viz_core.quantizers.grid import Grid, Integers
+from viz_core.quantizers.half import FP16
 from viz_core.quantizers.iq4 import NONLINEAR, Nonlinear, NonlinearSuper
 from viz_core.quantizers.layout import Layout
 from viz_core.quantizers.microscaling import UE4M3, FirstMinimum
-from viz_core.quantizers.minifloat import E2M1, FP16
+from viz_core.quantizers.minifloat import E2M1
 from viz_core.quantizers.pieces import spans
 from viz_core.quantizers.powers import E8M0
 from viz_core.quantizers.quantized import Quantized

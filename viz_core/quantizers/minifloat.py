@@ -16,7 +16,7 @@ import numpy as np
 
 from viz_core.quantizers.grid import Grid, Ties
 from viz_core.quantizers.pieces import scratch
-from viz_core.quantizers.table import count_above, look_up
+from viz_core.quantizers.table import count_above, look_up, look_up_half
 
 Special = Literal["ieee", "fn", "fnuz", "finite"]
 """ieee: infinities and NaN; fn: NaN only, all-ones; fnuz: NaN at −0; finite: neither."""
@@ -96,6 +96,8 @@ class Minifloat(Grid):
         """Codes of the nearest levels of `y` into `out`."""
         if self.bits <= 4 and self.ties != "up":
             self._by_compares(y, out)
+        elif self.bits <= 8 and self.fraction <= 5 and out.flags.c_contiguous:
+            look_up_half(self._codes_by_upper_half, y, out)
         else:
             self._by_bits(y, out)
 
@@ -120,6 +122,13 @@ class Minifloat(Grid):
     def _at(self) -> list[bool]:
         """Whether a number at a midpoint goes up."""
         return [bool(code % 2) if self.ties == "even" else self.ties == "away" for code in range(len(self._borders))]
+
+    @cached_property
+    def _codes_by_upper_half(self) -> np.ndarray:
+        """Code of every float32 whose lower sixteen bits are zero."""
+        codes = np.empty(1 << 16, self.dtype)
+        self._by_bits((np.arange(1 << 16, dtype=np.uint32) << np.uint32(16)).view(np.float32), codes)
+        return codes
 
     def _by_bits(self, y: np.ndarray, out: np.ndarray) -> None:
         word = np.ascontiguousarray(y).view(np.int32)
@@ -165,24 +174,6 @@ class Minifloat(Grid):
         return self.top_code if self.overflow == "saturate" or self.special == "finite" else self.top_code + 1
 
 
-@dataclass(frozen=True)
-class Half(Minifloat):
-    """FP16, which NumPy casts to; only the code of NaN is settled here."""
-
-    name: str = "FP16"
-    exponent: int = 5
-    fraction: int = 10
-    overflow: Overflow = "nan"
-
-    def encode(self, y: np.ndarray, out: np.ndarray, reach: float = inf) -> None:
-        """Codes of the nearest levels of `y` into `out`."""
-        out.view(np.float16)[...] = y
-        unknown = np.isnan(y)
-        if unknown.any():
-            out[unknown] = out[unknown] & 0x8000 | self._nan_code
-
-
-FP16 = Half()
 BF16 = Minifloat("BF16", 8, 7, overflow="nan")
 E4M3 = Minifloat("E4M3", 4, 3, "fn")
 E5M2 = Minifloat("E5M2", 5, 2, overflow="nan")

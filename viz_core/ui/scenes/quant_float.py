@@ -9,7 +9,8 @@ from viz_core.figures.numbers import RAISED
 from viz_core.figures.scales import Scale
 from viz_core.figures.slides import Line, slides
 from viz_core.quantizers.format import Format
-from viz_core.quantizers.minifloat import BF16, E2M1, E2M3, E3M2, E4M3, E5M2, FP16, Minifloat
+from viz_core.quantizers.half import FP16
+from viz_core.quantizers.minifloat import BF16, E2M1, E2M3, E3M2, E4M3, E5M2, Minifloat
 from viz_core.ui.params import Choice, Whole
 from viz_core.ui.scene import Context, Number, Plate, Scene, View
 
