@@ -13,7 +13,7 @@ from viz_core.figures.scales import Spacing, round_ticks
 from viz_core.trace import PARTS, Bars, Box, Label, Tick
 
 RUG = 300  # points that are marked on the axis; of more, none is told apart
-ACROSS, UP = 6, 4  # ticks at most
+ACROSS, UP = 6, 5  # ticks at most
 
 
 def flow_bars(

@@ -96,7 +96,8 @@ def film(found: Mapping[str, Moving], axis: Label, names: Sequence[Label], spaci
 def _part(
     builder: TraceBuilder, name: str, moving: Moving, k: int, axis: Label, spacing: Spacing, found: Mapping[str, Moving]
 ) -> Part:
-    top = max(highest(other.flow) for other in found.values())
+    alike = [moving] if moving.view == "steps" else found.values()  # in steps each format has bins of its own width
+    top = max(highest(other.flow) for other in alike)
     tall = TALL if len(found) == 1 else TALL_EACH
     title = axis if k == len(found) - 1 else ""  # one name under both
     bars = flow_bars(moving.flow, moving.points, title, top, spacing, tall)
