@@ -103,7 +103,7 @@ def test_a_scale_that_falls_to_zero_takes_its_values_along(name: str) -> None:
     """By definition: blocks with a value other than 0 and a scale of 0, whose values all became zero."""
     x, q = quantize_any(TINY, FORMATS[name])
     grid = "UE4M3" if name == "NVFP4 (GGUF)" else "FP16"
-    assert sunk(x, q) == Sunk(int((x != 0).sum()), grid, zero=True) and not q.values.any()
+    assert sunk(x, q) == Sunk(int((x != 0).sum()), "zero", grid) and not q.values.any()
     assert not fates(x, q).clipped.any() and not snapped(x, q, 0).clipped.any() and lost(x, q) is None
     assert not compare(TINY, [FORMATS[name]])[0].whole
 
@@ -113,7 +113,7 @@ def test_with_an_offset_they_become_the_minimum(name: str) -> None:
     x, q = quantize_any(TINY, FORMATS[name])
     assert q.offset is not None
     assert np.array_equal(q.layout.split(q.values), np.broadcast_to(q.offset.values.reshape(-1, 1), (512, 32)))
-    assert sunk(x, q) == Sunk(int((x != q.values).sum()), "FP16", zero=False) and not fates(x, q).clipped.any()
+    assert sunk(x, q) == Sunk(int((x != q.values).sum()), "offset", "FP16") and not fates(x, q).clipped.any()
 
 
 def test_a_scale_without_a_reciprocal_is_named() -> None:
@@ -129,8 +129,15 @@ def test_a_scale_of_zero_that_nothing_needs_loses_nothing() -> None:
         assert not q.steps.all() and sunk(values, q) is None and not fates(values, q).clipped.any(), name
     x, q = quantize_any(sample("outliers"), FORMATS["Q2_K"])
     assert not q.steps.all() and sunk(x, q) is None
-    for name in FORMATS:
+    for name in COMPARED:
         assert all(sunk(*quantize_any(sample(source), FORMATS[name])) is None for source in ("ffn_in", "normal"))
+
+
+@pytest.mark.parametrize("name", ["E5M2", "E4M3", "BitNet", "NVFP4 one level"])
+def test_where_no_value_reaches_the_next_point_all_are_lost(name: str) -> None:
+    x, q = quantize_any(TINY, FORMATS[name])
+    assert sunk(x, q) == Sunk(int((x != 0).sum()), "all") and not q.values.any()
+    assert sunk(np.zeros_like(x), FORMATS[name].quantize(np.zeros_like(x))) is None
 
 
 @pytest.mark.parametrize("lang", LANGS)
@@ -148,6 +155,7 @@ def test_every_scene_names_a_scale_that_fell_to_zero(lang: Lang, upload) -> None
     rows = {name: quantizing.row(quantizing_data.chosen(context(scene("table"), lang, **values), few=True), name)
             for name in COMPARED}
     assert {name for name in ("Q8_0", "Q6_K", "int8 g64") if name in listed} == {"Q8_0", "Q6_K", "int8 g64"}
+    assert all(name in (view.notice or "") for name in ("E4M3, E5M2", "BitNet") if lang == "en")
     pair = beaten(list(rows), list(rows.values()))
     assert pair is not None and all(rows[name].whole for name in pair)
     assert all(name in str(view.facts["verdict"]) for name in pair)

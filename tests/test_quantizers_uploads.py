@@ -23,7 +23,7 @@ from viz_core.quantizers.format import Format
 from viz_core.quantizers.readable import FEW, LOOKED, looked, spread
 from viz_core.quantizers.registry import FORMATS
 from viz_core.ui import quantizing, quantizing_data, uploads
-from viz_core.ui.quantizing_data import FILE, Before, Data, notice, ranked
+from viz_core.ui.quantizing_data import FILE, Data, notice, ranked
 from viz_core.ui.quantizing_files import check, part, parts
 from viz_core.ui.scene import Scene, View
 
@@ -217,7 +217,7 @@ def test_any_tensor_of_the_model(scene: Scene, name: str) -> None:
 
 
 def test_formats_like_the_stored_one_are_not_ranked(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(quantizing_data, "_stored", lambda spec: Before("Q4_1", 4.0))
+    monkeypatch.setattr(quantizing_data, "_stored", lambda spec: {"model.embed_tokens.weight": "Q4_1"})
     scene = next(s for s in SCENES if s.id == "table")
     view = scene.build(context(scene, "en", source="model"))
     assert view.table is not None and view.notice is not None and "Q4_1" in view.notice
@@ -229,7 +229,7 @@ def test_formats_like_the_stored_one_are_not_ranked(monkeypatch: pytest.MonkeyPa
     assert [n.value for n in again.numbers] == [n.value for n in groups.build(context(groups, "en")).numbers]
     assert "MiniLM" in (again.notice or "")
     assert not [n for n in plain.build(context(plain, "en", source="model")).numbers if n.key == "quant_sqnr"]
-    assert ranked("Q4_1", None) and quantizing_data.stored_as(Data("ffn_in")) is None
+    assert ranked("Q4_1", ()) and quantizing_data.stored_as(Data("ffn_in")) == ()
 
 
 def test_a_bad_file_leaves_the_good_one(upload: Any) -> None:

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
+from tests.test_quantizers_uploads import npy, upload
 from tests.test_scenes_quantization import both, built
 from viz_core.i18n import Lang
+from viz_core.quantizers import remedies
+from viz_core.quantizers.registry import symmetric
 from viz_core.ui import quantizing, quantizing_model
 from viz_core.ui.quantizing_methods import eased
-from viz_core.ui.scenes import quant_methods, quant_model, quant_table
+from viz_core.ui.scenes import quant_methods, quant_model, quant_outliers, quant_table
+
+__all__ = ["upload"]  # the fixture
 
 
 @both
@@ -56,3 +62,57 @@ def test_a_loss_that_falls_is_not_said_to_rise(name: str, lang: Lang) -> None:
 
 def test_a_change_of_the_loss_has_its_sign() -> None:
     assert [quant_model.signed(x) for x in (0.0123, -0.0041, 0.0001, -0.0001)] == ["+0.012", "−0.004", "0.000", "0.000"]
+
+
+def six_sigma(x: np.ndarray) -> np.ndarray:
+    """By the definition, in float64: values farther than six standard deviations from the mean."""
+    centred = x.astype(np.float64) - np.mean(x, dtype=np.float64)
+    return np.abs(centred) > 6 * np.sqrt(np.mean(centred**2))
+
+
+@both
+@pytest.mark.parametrize("remedy", ["rotate", "split", "block"])
+@pytest.mark.parametrize("source", ["ffn_out", "normal", "outliers"])
+def test_outliers_are_spoken_of_where_there_are_some(source: str, remedy: str, lang: Lang) -> None:
+    """How many rows are stretched and how many columns kept apart is counted again here."""
+    ctx, view = built(quant_outliers.SCENE, lang, source=source, remedy=remedy)
+    said = ctx.t(f"{quant_outliers.SCENE.table}.message", **view.facts)
+    far = six_sigma(quantizing.tensor(quantizing.Data(source)).reshape(-1, 128))
+    assert (source == "normal") == (not far.any())
+    if remedy == "split":
+        columns = int(far.any(axis=0).sum())
+        assert (str(columns) in said and "128" in said) if columns else ("none" in said or "没有列" in said)
+    elif far.any():
+        assert f"{far.any(axis=1).sum():,}" in said and f"{len(far):,}" in said
+    else:
+        assert "No outlier" in said or "没有离群值" in said
+    if source == "normal" and remedy == "split":
+        table = view.table
+        assert table is not None and table["SQNR dB"][0] == table["SQNR dB"][1]
+        assert table[""][1] == {"en": "nothing apart", "zh": "没有另存"}[lang]
+    assert all(part in said for part in view.numbers[0].value.split(" → "))
+    assert len(said) <= {"en": 90, "zh": 60}[lang]
+
+
+@pytest.mark.parametrize("value", [0.3, -7.0, 0.0, 1e30])
+def test_equal_values_have_no_outlier(value: float) -> None:
+    x = np.full((8, 128), value, np.float32)
+    assert not remedies.outliers(x).any()
+    seen, after = remedies.treat(x, "split", 4)
+    assert np.array_equal(seen, x) and np.array_equal(after, symmetric(4, "row").round(x))
+
+
+@both
+@pytest.mark.filterwarnings("error::RuntimeWarning")
+def test_columns_kept_apart_can_overflow_fp16_and_say_so(lang: Lang, upload) -> None:  # noqa: ANN001
+    """Without a warning of NumPy's; the loss has no end, and the values are counted."""
+    x = (0.02 * np.random.default_rng(0).standard_normal((64, 128))).astype(np.float32)
+    x[3, 5], x[9, 70] = 1e9, -1e9
+    file = upload("w.npy", npy(x))
+    ctx, view = built(quant_outliers.SCENE, lang, remedy="split", **file)
+    assert {"en": "overflow FP16: 2 values are lost", "zh": "溢出 FP16：2 个值丢失"}[lang] in (view.notice or "")
+    assert view.numbers[0].value.endswith("−∞ dB") and view.table is not None and view.table["SQNR dB"][1] is None
+    assert "2" in ctx.t(f"{quant_outliers.SCENE.table}.message", **view.facts)
+    small = upload("w.npy", npy(np.where(np.abs(x) > 1, 1e-3, 1e-9 * np.sign(x)).astype(np.float32)))
+    _, view = built(quant_outliers.SCENE, lang, remedy="split", **small)
+    assert {"en": "126 became zero", "zh": "126 个变成零"}[lang] in (view.notice or "")

@@ -13,6 +13,7 @@ from functools import partial
 import numpy as np
 
 from viz_core.i18n import Problem
+from viz_core.model.int8 import Int8
 from viz_core.model.linear import Linear
 from viz_core.model.llama import Block, Llama
 from viz_core.model.notes import shown
@@ -20,10 +21,14 @@ from viz_core.model.notes import shown
 
 @dataclass(frozen=True, slots=True)
 class Tensor:
-    """A weight (rows, in) as a checkpoint stores it; `read(numbers)` gives the rows of these numbers, float32."""
+    """A weight (rows, in) as a checkpoint stores it; `read(numbers)` gives the rows of these numbers, float32.
+
+    `small` where it is kept in int8.
+    """
 
     shape: tuple[int, int]
     read: Callable[[np.ndarray], np.ndarray]
+    small: bool = False
 
 
 def tensors(llama: Llama) -> dict[str, Tensor]:
@@ -64,7 +69,7 @@ def _block(block: Block, llama: Llama) -> dict[str, Tensor]:
 
 def _part(layer: Linear, start: int, outputs: int, inputs: int) -> Tensor:
     """A part of a fused matrix: its outputs from `start` on."""
-    return Tensor((outputs, inputs), partial(_rows, layer, start))
+    return Tensor((outputs, inputs), partial(_rows, layer, start), isinstance(layer, Int8))
 
 
 def _rows(layer: Linear, start: int, numbers: np.ndarray) -> np.ndarray:

@@ -18,7 +18,7 @@ from viz_core.quantizers.underflow import Sunk, sunk
 class Row:
     """A format on a tensor; `regrouped` where rows were strung together to make whole blocks.
 
-    `lost` is what overflowed, `sunk` what fell to a scale of 0.
+    `lost` is what overflowed, `sunk` what was too small.
     """
 
     name: str
@@ -32,7 +32,7 @@ class Row:
 
     @property
     def whole(self) -> bool:
-        """Whether its error is that of rounding alone: nothing overflowed, no scale fell to 0."""
+        """Whether its error is that of rounding alone: nothing overflowed or was too small."""
         return self.lost is None and self.sunk is None
 
 

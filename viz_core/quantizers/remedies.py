@@ -7,7 +7,6 @@ from typing import Literal
 import numpy as np
 
 from viz_core.i18n import Problem
-from viz_core.quantizers.llm_int8 import split
 from viz_core.quantizers.registry import symmetric
 from viz_core.quantizers.rescale import random_signs, rotate, rotate_back
 
@@ -30,8 +29,20 @@ def in_rows(whole: np.ndarray) -> np.ndarray:
     return whole.reshape(-1)[: whole.size // WIDTH * WIDTH].reshape(-1, WIDTH)
 
 
+def outliers(x: np.ndarray) -> np.ndarray:
+    """Which values lie beyond `SIGMAS` standard deviations from the mean, a mask in the shape of `x`; equal ones never.
+    """
+    if x.min() == x.max():
+        return np.zeros(x.shape, bool)
+    away = np.abs(x - x.mean(dtype=np.float64))
+    return away > SIGMAS * x.std(dtype=np.float64)
+
+
 def treat(x: np.ndarray, remedy: Remedy, bits: int) -> tuple[np.ndarray, np.ndarray]:
-    """`x` (rows, WIDTH) as the remedy lets the grid see it, and its values after quantizing."""
+    """`x` (rows, WIDTH) as the remedy lets the grid see it, and its values after quantizing.
+
+    Columns kept apart are in FP16, which numbers beyond 65,504 overflow.
+    """
     form = symmetric(bits, "row")
     if remedy == "rotate":
         signs = random_signs(WIDTH)
@@ -39,9 +50,9 @@ def treat(x: np.ndarray, remedy: Remedy, bits: int) -> tuple[np.ndarray, np.ndar
         return seen, rotate_back(form.round(seen), signs)
     if remedy == "block":
         return x, symmetric(bits, 32).round(x)
-    found = split(x, SIGMAS * float(x.std()))
-    rest = x.copy()
-    rest[:, found.outliers] = 0
+    apart, rest = outliers(x).any(axis=0), x.copy()
+    rest[:, apart] = 0
     after = form.round(rest)
-    after[:, found.outliers] = found.kept
+    with np.errstate(over="ignore"):
+        after[:, apart] = x[:, apart].astype(np.float16)
     return rest, after

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -12,13 +11,14 @@ import streamlit as st
 from viz_core import units
 from viz_core.i18n import Problem
 from viz_core.model import get, tensors
-from viz_core.model.gguf import open_gguf
 from viz_core.model.sources import SOURCES
+from viz_core.model.stored import stored_types, type_of
+from viz_core.quantizers.format import Format
 from viz_core.quantizers.ggml import GGML
 from viz_core.quantizers.readable import LOOKED, Looked, looked, spread
 from viz_core.quantizers.registry import FORMATS
 from viz_core.quantizers.samples import SAMPLES, sample
-from viz_core.ui import cached, models, uploads
+from viz_core.ui import cached, uploads
 from viz_core.ui.params import Choice, Live, Upload
 from viz_core.ui.quantizing_files import check, part, parts
 from viz_core.ui.quantizing_strung import strung
@@ -99,33 +99,34 @@ def seen(data: Data) -> Looked:
     return found
 
 
-def stored_as(data: Data) -> Before | None:
-    """The format of few bits that the tensor was in before, if it was."""
-    if data.source == "model":
-        return _stored(data.where)
-    dtype = seen(data).dtype
-    return Before(dtype, 8) if dtype.startswith("F8_") else None
+def stored_as(data: Data) -> tuple[Before, ...]:
+    """The formats of few bits that the tensor was in before, in turn: its file's, and int8 where it is kept so."""
+    if data.source != "model":
+        return _few_bits(seen(data).dtype)
+    small = tensors.tensor(cached.model(data.where).llama, data.part).small
+    return (*_few_bits(type_of(_stored(data.where), data.part)), *([Before("int8", 8)] if small else []))
+
+
+def _few_bits(dtype: str) -> tuple[Before, ...]:
+    """The type of a file's tensor, where it has few bits."""
+    if dtype.startswith("F8_"):
+        return (Before(dtype, 8),)
+    return (Before(dtype, GGML[dtype].code_bits),) if dtype in GGML and GGML[dtype].code_bits < 16 else ()
 
 
 @st.cache_data(max_entries=8, show_spinner=False)
-def _stored(spec: str) -> Before | None:
-    """What most weights of a model's file are stored as; int8 where they are kept so in memory."""
+def _stored(spec: str) -> dict[str, str]:
+    """What the tensors of a model's file are stored as; nothing of the bundled one, which is float32."""
     head, _, where = spec.partition(":")
-    option, _, precision = head.partition("@")
+    option = head.partition("@")[0]
     path = get.held(option) if option in SOURCES else Path(where.strip()).expanduser() if where else None
-    if path is not None and path.is_file():
-        count: Counter[str] = Counter()
-        for info in open_gguf(path).tensors.values():
-            count[info.dtype] += info.size
-        name = count.most_common(1)[0][0]
-        if name in GGML and GGML[name].code_bits < 16:
-            return Before(name, GGML[name].code_bits)
-    return Before("int8", 8) if precision == models.SMALL else None
+    return {} if path is None else stored_types(path)
 
 
-def ranked(name: str, stored: Before | None) -> bool:
-    """Whether a format may be ranked: not beside the one that made the tensor's values, whose error would be near 0."""
-    return stored is None or abs(FORMATS[name].code_bits - stored.bits) >= 1
+def ranked(form: str | Format, stored: Sequence[Before]) -> bool:
+    """Whether a format may be ranked: not beside one that made the tensor's values, whose error would be near 0."""
+    bits = (FORMATS[form] if isinstance(form, str) else form).code_bits
+    return all(abs(bits - before.bits) >= 1 for before in stored)
 
 
 def notice(
@@ -144,13 +145,14 @@ def notice(
     found, stored = seen(data), stored_as(data)
     if context.values["source"] == "upload" and data.source != "upload":
         out.append(context.t("quant.no_file"))
-    if stored is not None:
-        out.append(context.t("quant.requantized", type=stored.name, bits=f"{stored.bits:g}"))
+    if stored:
+        types = (context.t("quant.requantized_type", type=one.name, bits=f"{one.bits:g}") for one in stored)
+        out.append(context.t("quant.requantized", types=context.listed(types)))
     if instead:
         out.append(context.t("quant.instead"))
     if found.nan or found.infinite:
         out.append(context.t("quant.not_finite", nan=units.count(found.nan), infinite=units.count(found.infinite)))
-    if found.dtype.lower() not in ("float32", "f32") and stored is None:
+    if found.dtype.lower() not in ("float32", "f32") and not stored:
         out.append(context.t("quant.read_as", dtype=found.dtype))
     if found.cut and not instead:
         key = "quant.looked_at" if found.values.shape[-1] == found.shape[-1] else "quant.looked_at_first"

@@ -13,7 +13,7 @@ ONE_BY_ONE = 2
 
 
 def losses(context: Context, rows: Mapping[str, Row]) -> list[str]:
-    """What overflowed, then what fell to a scale of 0: a sentence for each format, or one that names them all."""
+    """What overflowed, then what was too small: a sentence for each format, or one that names them all."""
     return [*_overflowed(context, rows), *_sunk(context, rows)]
 
 
@@ -27,10 +27,13 @@ def _overflowed(context: Context, rows: Mapping[str, Row]) -> list[str]:
 
 def _sunk(context: Context, rows: Mapping[str, Row]) -> list[str]:
     found = {name: row.sunk for name, row in rows.items() if row.sunk is not None}
-    if len(found) > ONE_BY_ONE:
-        return [context.t("quant.sunk_formats", names=context.listed(found))]
-    return [context.t("quant.sunk_zero" if one.zero else "quant.sunk_offset", name=name, grid=one.grid,
-                      n=units.count(one.count)) for name, one in found.items()]
+    if len(found) <= ONE_BY_ONE:
+        return [context.t(f"quant.sunk_{one.became}", name=name, grid=one.grid, n=units.count(one.count))
+                for name, one in found.items()]
+    under = [name for name, one in found.items() if one.became != "all"]
+    gone = [name for name, one in found.items() if one.became == "all"]
+    return [context.t(f"quant.{key}", names=context.listed(names))
+            for key, names in (("sunk_formats", under), ("sunk_formats_all", gone)) if names]
 
 
 def cell(row: Row, value: float, digits: int | None = None) -> float | None:

@@ -13,7 +13,7 @@ from viz_core.model.layer_inputs import Matrix
 from viz_core.quantizers.errors import errors
 from viz_core.quantizers.layerwise import by_awq, by_hqq, by_smoothing
 from viz_core.quantizers.registry import symmetric
-from viz_core.quantizers.remedies import Remedy, in_rows, treat
+from viz_core.quantizers.remedies import Remedy, in_rows, outliers, treat
 from viz_core.quantizers.samples import excess_kurtosis
 from viz_core.ui import quantizing, quantizing_model
 from viz_core.ui.quantizing_data import Data
@@ -22,12 +22,21 @@ from viz_core.ui.quantizing_flow import SHARE
 
 @dataclass(frozen=True)
 class Treatment:
-    """What a remedy does: histograms of values and of errors, plain against treated; SQNR and kurtosis of both."""
+    """What a remedy does: histograms of values and of errors, plain against treated; SQNR and kurtosis of both.
+
+    Of the tensor in rows: how many there are, how many rows and columns hold an outlier; of splitting, how many values
+    of the columns kept apart FP16 lost by overflow (`lost`), or turned to zero (`sunk`).
+    """
 
     values: Tally
     errors: Tally
     sqnr: tuple[float, float]
     kurtosis: tuple[float, float]
+    size: int
+    rows: int
+    columns: int
+    lost: int
+    sunk: int
 
 
 @dataclass(frozen=True)
@@ -77,9 +86,17 @@ def treatment(data: Data, remedy: Remedy, bits: int) -> Treatment:
     x = in_rows(quantizing.tensor(data))
     plain = symmetric(bits, "row").round(x)
     seen, after = treat(x, remedy, bits)
+    far = outliers(x)
+    apart = x[:, far.any(axis=0)] if remedy == "split" else x[:, :0]
+    kept = after[:, far.any(axis=0)] if remedy == "split" else apart
     return Treatment(
         tally(x, seen),
         tally(plain - x, after - x, share=SHARE),
         (errors(x, plain).sqnr, errors(x, after).sqnr),
         (excess_kurtosis(x), excess_kurtosis(seen)),
+        len(x),
+        int(far.any(axis=1).sum()),
+        int(far.any(axis=0).sum()),
+        int((~np.isfinite(kept)).sum()),
+        int(((apart != 0) & (kept == 0)).sum()),
     )

@@ -170,10 +170,11 @@ def proof_line(proof: Proof, context: Context) -> str:
 def _measured(proof: Proof, context: Context) -> str:
     sign, key = "≤" if proof.measured <= proof.tolerance else ">", f"measured.{proof.name}"
     if has(key):  # in a unit of its own
-        return context.t(key, measured=f"{proof.measured:.3g}", sign=sign, tolerance=f"{proof.tolerance:.3g}")
+        measured = f"{proof.measured:.3g}".replace("inf", "∞")
+        return context.t(key, measured=measured, sign=sign, tolerance=f"{proof.tolerance:.3g}")
     if proof.measured == proof.tolerance == 0:
         return context.t("shell.equal")
-    return f"max |Δ| {proof.measured:.2g} {sign} {proof.tolerance:.2g}"
+    return f"max |Δ| {proof.measured:.2g} {sign} {proof.tolerance:.2g}".replace("inf", "∞")
 
 
 def _details(scene: Scene, view: View, context: Context) -> None:

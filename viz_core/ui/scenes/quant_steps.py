@@ -13,7 +13,7 @@ from viz_core.trace import State, Text, Trace
 from viz_core.trace_builder import TraceBuilder
 from viz_core.ui import quantizing
 from viz_core.ui.quantizing import BLOCK, FORMAT
-from viz_core.ui.quantizing_data import DATA, chosen, notice
+from viz_core.ui.quantizing_data import DATA, chosen, notice, ranked, stored_as
 from viz_core.ui.quantizing_lost import losses
 from viz_core.ui.scene import Context, Number, Scene, View
 
@@ -79,7 +79,7 @@ def build(context: Context) -> View:
     number = context.values["block"] % len(pair.after.codes)
     block = snapped(pair.before, pair.after, number)
     ends = [spoken(float(p)) for p in block.points[[0, -1]]] if block.points.size else ["–", "–"]
-    found = errors(block.before, block.after)
+    found, measured = errors(block.before, block.after), ranked(pair.name, stored_as(chosen(context)))
     zeroed = int(((block.before != 0) & (block.after == 0)).sum())
     return View(
         trace=trace(block),
@@ -88,7 +88,7 @@ def build(context: Context) -> View:
         numbers=(
             Number("quant_step", short(block.step) if block.points.size else "–"),
             Number("quant_clipped", f"{int(block.clipped.sum())} / {zeroed}", {"n": len(block.before)}),
-            Number("quant_sqnr_block", units.decibels(found.sqnr)),
+            *([Number("quant_sqnr_block", units.decibels(found.sqnr))] if measured else []),
         ),
         proofs=(half_a_step(pair.before, pair.after),),
         facts={"name": pair.name, "n": len(block.before), "scale": short(block.scale), "points": block.points.size,

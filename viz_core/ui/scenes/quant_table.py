@@ -58,7 +58,8 @@ def build(context: Context) -> View:
         question=_question(context, *two.values()) if len(two) == 2 else None,
         proofs=(quantizing.ggml_proof(),),
         facts={"reached": _reached(context, said), "count": len(rows),
-               "regrouped": regrouped, "casts": context.listed(quantizing.CASTS),
+               "strung": context.t("scene.quantization.table.strung", regrouped=regrouped) if regrouped else "",
+               "casts": context.listed(quantizing.CASTS),
                "halves": context.listed(quantizing.HALVES),
                "verdict": _verdict(context, names, rows)},
         table={"format": list(names), "bits": [round(r.bits, 4) for r in rows],
@@ -74,7 +75,7 @@ def build(context: Context) -> View:
 def _reached(context: Context, said: Mapping[str, str]) -> str:
     """What the formats of `PAIR` reach on this tensor; nothing where it shows neither."""
     each = [context.t("scene.quantization.table.reaches", name=name, sqnr=sqnr) for name, sqnr in said.items()]
-    return context.t("scene.quantization.table.reached", each=context.listed(each)) if each else ""
+    return "".join(each)
 
 
 def _question(context: Context, six: Row, eight: Row) -> Question | None:
