@@ -18,6 +18,7 @@ from viz_core.quantizers.samples import REAL, SAMPLES, excess_kurtosis, sample
 from viz_core.quantizers.snap import snapped
 from viz_core.trace_codec import encode
 from viz_core.ui import quantizing_model
+from viz_core.ui.quantizing import Pair
 from viz_core.ui.quantizing_model import ModelRow
 from viz_core.ui.scenes import quant_model, quant_steps
 
@@ -64,9 +65,41 @@ def test_the_formula_is_the_value(name: str) -> None:
 @pytest.mark.parametrize("name", ["Q4_0", "Q4_1", "NF4", "uint4 g64", "FP16"])
 def test_every_step_of_the_snap_is_said(name: str, lang: str) -> None:
     x, q = quantize_any(sample("ffn_in"), FORMATS[name])
-    film = quant_steps.trace(snapped(x, q, 5))
+    film = quant_steps.trace(snapped(x, q, 5), quant_steps.way(q.format))
     assert film.steps == min(12, q.layout.block)
     assert len(encode(film, lang)) > 1000 or film.steps == 1  # type: ignore[arg-type]
+
+
+WAYS = {"Q4_0": "step", "BitNet": "step", "Q4_1": "minimum", "KIVI4 g32": "minimum", "Q2_K": "minimum",
+        "uint4 g64": "zero", "HQQ4 g64": "zero", "NF4": "peak", "FP4": "peak", "MXFP4": "point", "IQ4_NL": "point",
+        "E4M3 tensor": "point", "MXINT8": "point", "E4M3": "cast", "FP16": "cast", "E2M1": "cast"}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_the_second_row_is_in_the_unit_that_is_named(name: str) -> None:
+    """Back from that unit the value comes out; a peak is 1 there, a step apart are the points of integers only."""
+    x, q = quantize_any(sample("ffn_in"), FORMATS[name])
+    how = quant_steps.way(q.format)
+    block = quant_steps.block_of(Pair(x, q, name), 3)
+    y = quant_steps.scaled(block).astype(np.float64)
+    assert np.allclose((y - block.zero) * block.scale + block.offset, block.before, rtol=1e-4, atol=1e-6)
+    assert how == WAYS.get(name, how)
+    if how == "peak" and name != "NF4 double":  # whose peaks are rounded
+        assert np.abs(y).max() == pytest.approx(1)
+    even = np.allclose(np.diff(q.format.grid.levels), 1)
+    assert even == (how in ("step", "minimum", "zero"))
+    assert (block.offset != 0) <= (how == "minimum") and (block.zero != 0) <= (how == "zero")
+    assert len(block.before) > 1, "one value is no film"
+
+
+def test_without_a_scale_the_grid_s_nearest_numbers_are_taken() -> None:
+    x, q = quantize_any(sample("ffn_in"), FORMATS["E4M3"])
+    block = quant_steps.block_of(Pair(x, q, "E4M3"), 2)
+    assert np.array_equal(block.before, x.reshape(-1)[64:96])
+    away = np.abs(block.before[:, None] - block.points[None])
+    assert np.array_equal(np.abs(block.error), away.min(axis=1)) and not block.clipped.any()
+    last = quant_steps.block_of(Pair(x[:1, :40], FORMATS["E4M3"].quantize(x[:1, :40]), "E4M3"), 3)
+    assert np.array_equal(last.before, x[0, 32:40]), "the last of what there is, counted on from the first again"
 
 
 @pytest.fixture(scope="module")

@@ -101,3 +101,15 @@ def test_empty_prompt_says_so(visit: Visit) -> None:
     box.press("Control+Enter")
     tab.get_by_text(t("problem.prompt_empty", "zh")).wait_for(timeout=20_000)
     assert tab.query_selector('[data-testid="stPlotlyChart"]')
+
+
+@pytest.mark.parametrize("lang", LANGS)
+@pytest.mark.parametrize("name", ["Q4_0", "Q4_1", "NF4", "E4M3"])
+def test_a_phone_shows_all_rows_of_the_snap_above_the_player(visit: Visit, lang: Lang, name: str) -> None:
+    tab = settled(visit(APP, f"quantization?lang={lang}&scene=steps&format={name}", width=390, height=844))
+    tab.locator(".infersight-player [data-cell]").first.wait_for()
+    tab.wait_for_timeout(500)
+    edges = "es => es.map(e => e.getBoundingClientRect()).map(r => [r.top, r.bottom])"
+    cells, bar, caption = (tab.locator(f".infersight-player {which}").evaluate_all(edges)
+                           for which in ("[data-cell]", ".bar", ".caption"))
+    assert max(bottom for _, bottom in cells) < bar[0][0] < caption[0][1] <= 844

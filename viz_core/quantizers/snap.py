@@ -84,3 +84,18 @@ def snapped(x: np.ndarray, q: Quantized, block: int) -> Snapped:
         before, codes, levels, after, q.points(block),
         float(q.steps[block]), offset, zero, (before < low) | (before > high),
     )  # fmt: skip
+
+
+def alike(x: np.ndarray, q: Quantized, start: int, count: int) -> Snapped:
+    """`count` values from number `start` on (fewer at the end) of a format without scales: the whole tensor is one
+    block then, whose points are the grid.
+    """
+    at = slice(start, min(start + count, x.size))
+    codes = q.layout.join(q.codes).reshape(-1)[at]
+    levels = np.empty(codes.shape, np.float32)
+    q.format.grid.decode(np.ascontiguousarray(codes), levels)
+    before, after = (side.reshape(-1)[at] for side in (x, q.values))
+    low, high = (ends[0] for ends in outer_bounds(q, slice(0, 1)))
+    return Snapped(
+        before, codes, levels, after, q.points(0), 1.0, 0.0, 0.0, (before < low) | (before > high)
+    )
