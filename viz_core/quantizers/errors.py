@@ -29,20 +29,31 @@ class Errors:
     cosine: float
 
 
+PIECE = 1 << 17
+"""Values that are looked at in float64 at once."""
+
+
 def errors(x: np.ndarray, values: np.ndarray) -> Errors:
-    """Error measures in float64 over the values of `x` that are finite."""
-    x, values = x.reshape(-1).astype(np.float64), values.reshape(-1).astype(np.float64)
-    finite = np.isfinite(x)
-    x, values = x[finite], values[finite]
-    if not x.size:
+    """Error measures in float64 over the values of `x` that are finite, piece by piece: no copy of all is made."""
+    x, values = x.reshape(-1), values.reshape(-1)
+    sums, maximum, count = np.zeros(4), 0.0, 0
+    for start in range(0, x.size, PIECE):
+        cut = slice(start, start + PIECE)
+        before, after = x[cut].astype(np.float64), values[cut].astype(np.float64)
+        finite = np.isfinite(before)
+        if not finite.all():
+            before, after = before[finite], after[finite]
+        if not np.isfinite(after).all():
+            return Errors(inf, inf, -inf, 0.0)
+        noise = after - before
+        sums += before @ before, noise @ noise, after @ after, before @ after
+        maximum, count = max(maximum, float(np.abs(noise).max(initial=0))), count + before.size
+    if not count:
         return Errors(0.0, 0.0, inf, 1.0)
-    if not np.isfinite(values).all():
-        return Errors(inf, inf, -inf, 0.0)
-    noise = values - x
-    signal_power, noise_power = float(x @ x), float(noise @ noise)
-    length = sqrt(signal_power) * sqrt(float(values @ values))
-    cosine = float(x @ values) / length if length else float(noise_power == 0)
-    return Errors(sqrt(noise_power / x.size), float(np.abs(noise).max()), decibels(signal_power, noise_power), cosine)
+    signal, error, stored, both = sums.tolist()
+    length = sqrt(signal) * sqrt(stored)
+    cosine = both / length if length else float(error == 0)
+    return Errors(sqrt(error / count), maximum, decibels(signal, error), cosine)
 
 
 def decibels(signal: float, noise: float) -> float:
@@ -78,13 +89,16 @@ def outer_bounds(q: Quantized, which: slice = slice(None)) -> tuple[np.ndarray, 
 
     ∓∞ where the step is 0. `which` blocks are asked for.
     """
-    levels, steps = q.format.grid.levels.astype(np.float64), q.steps[which, None].astype(np.float64)
+    levels, blocks = q.format.grid.levels.astype(np.float64), q.codes[which].shape[:1]
     if levels.size < 2:
-        return np.full(len(steps), -np.inf), np.full(len(steps), np.inf)
+        return np.broadcast_to(-np.inf, blocks), np.broadcast_to(np.inf, blocks)
+    cast = q.scale is None and q.offset is None and q.zero is None  # the same bounds for all blocks
+    steps = np.ones((1, 1)) if cast else q.steps[which, None].astype(np.float64)
     ends = np.array([1.5 * levels[0] - 0.5 * levels[1], 1.5 * levels[-1] - 0.5 * levels[-2]])
     zero = 0 if q.zero is None else q.zero[which, None]
     offset = 0 if q.offset is None else q.offset.values.reshape(-1, 1)[which]
     with np.errstate(invalid="ignore", over="ignore"):
         bounds = (ends - zero) * steps + offset
     none = steps[:, 0] == 0
-    return np.where(none, -np.inf, bounds.min(axis=1)), np.where(none, np.inf, bounds.max(axis=1))
+    low, high = np.where(none, -np.inf, bounds.min(axis=1)), np.where(none, np.inf, bounds.max(axis=1))
+    return np.broadcast_to(low, blocks), np.broadcast_to(high, blocks)

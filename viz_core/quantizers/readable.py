@@ -62,16 +62,18 @@ def sampled(matrix: np.ndarray, most: int) -> np.ndarray:
     return matrix if matrix.size <= most else matrix[spread(rows, width, most), :most]
 
 
-def looked(array: np.ndarray, dtype: str = "", shape: tuple[int, ...] | None = None) -> Looked:
+def looked(
+    array: np.ndarray, dtype: str = "", shape: tuple[int, ...] | None = None, most: int = LOOKED
+) -> Looked:
     """An array of any shape: its last axis is a row, a scalar or vector one row.
 
-    `shape` is the whole tensor's where the array is a sample of it already.
+    `shape` is the whole tensor's where the array is a sample of it already; `most` values are looked at.
 
     Raises:
         Problem: see `prepare`.
     """
     array = np.asarray(array)
     width = max(1, array.shape[-1] if array.ndim else 1)
-    found = prepare(sampled(array.reshape(-1, width), LOOKED))
+    found = prepare(sampled(array.reshape(-1, width), most))
     nan, infinite = finite_counts(array)
     return Looked(found.values, array.shape if shape is None else shape, dtype or str(array.dtype), nan, infinite)

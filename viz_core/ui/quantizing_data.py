@@ -135,11 +135,12 @@ def notice(
     few: bool = False,
     name: str | Sequence[str] = (),
     also: Iterable[str] = (),
+    whole: bool = False,
 ) -> str | None:
     """What is to be said of the tensor: that it was quantized before, what was not finite, left out or converted.
 
     `instead` says that a sample is drawn in its place; `name` is the format that is shown, or several, whose blocks may
-    need the rows strung together; `also` are further sentences.
+    need the rows strung together; `also` are further sentences; `whole` says that all values were measured.
     """
     data, out = chosen(context, few), []
     found, stored = seen(data), stored_as(data)
@@ -154,7 +155,9 @@ def notice(
         out.append(context.t("quant.not_finite", nan=units.count(found.nan), infinite=units.count(found.infinite)))
     if found.dtype.lower() not in ("float32", "f32") and not stored:
         out.append(context.t("quant.read_as", dtype=found.dtype))
-    if found.cut and not instead:
+    if found.cut and whole:
+        out.append(context.t("quant.measured_all", size=units.count(found.size)))
+    elif found.cut and not instead:
         key = "quant.looked_at" if found.values.shape[-1] == found.shape[-1] else "quant.looked_at_first"
         out.append(context.t(key, n=units.count(found.values.size), size=units.count(found.size),
                              rows=units.count(len(found.values))))

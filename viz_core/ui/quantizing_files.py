@@ -8,7 +8,7 @@ from pathlib import Path
 from viz_core.i18n import Problem
 from viz_core.model.notes import shown
 from viz_core.model.safetensors import SafeTensors, open_safetensors
-from viz_core.quantizers.readable import Looked, looked
+from viz_core.quantizers.readable import LOOKED, Looked, looked
 from viz_core.quantizers.tensor import LARGEST, read_npy
 
 NPY = b"\x93NUMPY"
@@ -43,16 +43,17 @@ def parts(name: str, data: bytes) -> tuple[str, ...]:
     return found
 
 
-def part(name: str, data: bytes, which: str) -> Looked:
-    """One tensor of a file as it is looked at."""
+def part(name: str, data: bytes, which: str, whole: bool = False) -> Looked:
+    """One tensor of a file as it is looked at, or with all its values."""
+    most = LARGEST if whole else LOOKED
     if _is_npy(name, data):
-        return looked(read_npy(data))
+        return looked(read_npy(data), most=most)
     with tempfile.TemporaryDirectory() as folder:
         file = _opened(name, data, folder)
         info = file.tensors[which]
         if info.size > LARGEST:
             raise Problem("quantizers_npy_large", values=info.size, most=LARGEST)
-        return looked(file.read(which), info.dtype)
+        return looked(file.read(which), info.dtype, most=most)
 
 
 def check(name: str, data: bytes) -> None:

@@ -13,6 +13,7 @@ from viz_core.quantizers.registry import FAMILIES, FORMATS
 from viz_core.ui import quantizing
 from viz_core.ui.quantizing_data import DATA, chosen, notice, ranked, stored_as
 from viz_core.ui.quantizing_lost import cell, losses
+from viz_core.ui.quantizing_whole import MEASURED, measures_all, rows_of
 from viz_core.ui.scene import Context, Number, Plate, Question, Scene, View
 
 PAIR = ("Q6_K", "E4M3 tensor")
@@ -39,7 +40,8 @@ def build(context: Context) -> View:
     data = chosen(context, few=True)
     stored = stored_as(data)
     names = tuple(name for name in quantizing.COMPARED if ranked(name, stored) and quantizing.fits(data, name))
-    by_name = {name: quantizing.row(data, name) for name in names}
+    all_values = measures_all(context)
+    by_name = rows_of(data, names, context.lang) if all_values else {name: quantizing.row(data, name) for name in names}
     names = tuple(sorted(names, key=lambda name: by_name[name].lost is not None))  # those that lost values come last
     rows = [by_name[name] for name in names]
     order = sorted(names, key=lambda name: FIRST.index(name) if name in FIRST else len(FIRST))
@@ -52,7 +54,7 @@ def build(context: Context) -> View:
     return View(
         plates=(Plate(figure),),
         opened=True,
-        notice=notice(context, few=True, also=losses(context, by_name)),
+        notice=notice(context, few=True, also=losses(context, by_name), whole=all_values),
         numbers=tuple(Number("quant_pair", said[name], {"name": name, "bits": f"{row.bits:.3g}"})
                       for name, row in two.items()),
         question=_question(context, *two.values()) if len(two) == 2 else None,
@@ -112,4 +114,4 @@ def _verdict(context: Context, names: Sequence[str], rows: Sequence[Row]) -> str
                      other=other, other_bits=bits[other])
 
 
-SCENE = Scene("quantization", "table", build, params=DATA, bench=True)
+SCENE = Scene("quantization", "table", build, params=(*DATA, MEASURED), bench=True)
