@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from viz_core.quantizers.grid import Grid, Integers
 from viz_core.quantizers.layout import Layout
 from viz_core.quantizers.pieces import spans, steady
 
@@ -49,7 +50,7 @@ class Quantized:
         """The values of every block, (blocks, values a block), float32, padding included."""
         out = np.empty(self.codes.shape, np.float32)
         scale, offset = self._column(self.scale), self._column(self.offset)
-        zero = None if self.zero is None else self.zero[:, None].astype(np.float32)
+        zero = None if self.zero is None else _zero_column(self.format.grid, self.zero)
         with steady(self.codes.shape[1]):
             for part in spans(*self.codes.shape):
                 self.decode(
@@ -70,9 +71,12 @@ class Quantized:
         offset: np.ndarray | None,
     ) -> None:
         """Values of `codes` into `out`, with per-block columns that broadcast."""
-        self.format.grid.decode(codes, out)
-        if zero is not None:
-            np.subtract(out, zero, out=out)
+        if zero is not None and zero.dtype == np.int8:  # one pass, whose result is cast as it leaves
+            np.subtract(codes.view(np.int8), zero, out=out, dtype=np.int8, casting="unsafe")
+        else:
+            self.format.grid.decode(codes, out)
+            if zero is not None:
+                np.subtract(out, zero, out=out)
         if scale is not None:
             np.multiply(out, scale, out=out)
         if offset is not None:
@@ -114,3 +118,11 @@ class Quantized:
     def bits_per_weight(self) -> float:
         """`bits` over the number of values: the asymptotic figure plus what this shape adds."""
         return self.bits / max(1, self.values.size)
+
+
+def _zero_column(grid: Grid, zero: np.ndarray) -> np.ndarray:
+    """Zero points (b, 1): int8 where every code less any of them is one, which saves a pass (int4 g128: a tenth)."""
+    if type(grid) is Integers and grid.dtype.itemsize == 1 and zero.dtype.kind == "i":
+        small = grid.lo - int(zero.max()) >= -128 and grid.hi - int(zero.min()) <= 127
+        return zero[:, None].astype(np.int8 if small else np.float32)
+    return zero[:, None].astype(np.float32)
