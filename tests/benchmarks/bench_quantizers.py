@@ -2,7 +2,7 @@
 
 CPU time of one thread, million float32 values a second, best of five. A peer that is not installed is named and left
 out. `--values` sets the tensor's size (default 16.8 M, a 4096 × 4096 weight), `--only` picks formats. The machine's and
-NumPy's own limits come first: no format is faster than the passes it is made of.
+NumPy's own limits come first, and beside a format the floor of the passes that it cannot do without.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import numpy as np
 
-from tests.benchmarks.quantizer_limits import limits
+from tests.benchmarks.quantizer_limits import floors, limits
 from viz_core.quantizers import ggml
 from viz_core.quantizers.format import Format
 from viz_core.quantizers.ggml_decode import decode
@@ -153,6 +153,7 @@ def main() -> None:
     given, width = parser.parse_args(), 4096
     x = np.random.default_rng(0).standard_normal((given.values // width, width)).astype(np.float32) * 0.02
     peers = {"bitsandbytes": bitsandbytes_peer(x), "torchao": torchao_peer(x), "gguf-py": gguf_peer(x)}
+    peers["NumPy's own floor,"] = floors(x)
     print(f"# {x.size:,} values; million a second of CPU time, one thread")
     for what, walk in limits(x).items():
         print(f"{speed(walk, x.size):9.0f} {what}")
