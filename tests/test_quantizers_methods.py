@@ -15,7 +15,7 @@ from viz_core.quantizers.gptq import gptq, hessian, nearest
 from viz_core.quantizers.llm_int8 import split
 from viz_core.quantizers.registry import FORMATS, asymmetric, hqq, kivi, symmetric
 from viz_core.quantizers.rescale import awq, hadamard, random_signs, rotate, rotate_back, smooth_factors
-from viz_core.quantizers.tensor import prepare, read_npy
+from viz_core.quantizers.tensor import Strays, prepare, read_npy
 
 
 @pytest.fixture(scope="module")
@@ -145,8 +145,17 @@ def test_q4_k_spends_its_bits_as_published() -> None:
 
 def test_what_is_not_finite_is_counted() -> None:
     found = prepare(np.array([1.0, np.nan, np.inf, -np.inf, 2.0]))
-    assert (found.nan, found.infinite) == (1, 2)
+    assert found.strays == Strays(nan=1, infinite=2)
     assert found.values.tolist() == [1, 0, 0, 0, 2]
+
+
+def test_finite_values_beyond_float32_are_told_from_infinite_ones() -> None:
+    found = prepare(np.array([1e299, -1e40, np.inf, np.nan, 3e38]))
+    assert found.strays == Strays(nan=1, infinite=1, beyond=2) and found.values.tolist()[:4] == [0] * 4
+    with pytest.raises(Problem) as caught:
+        prepare(np.array([1e299, -1e299, np.nan]))
+    assert caught.value.params == {"nan": 1, "infinite": 0, "beyond": 2}
+    assert "beyond its range: 2" in str(caught.value)
 
 
 @pytest.mark.parametrize(
@@ -155,6 +164,25 @@ def test_what_is_not_finite_is_counted() -> None:
 def test_what_cannot_be_prepared(array: np.ndarray) -> None:
     with pytest.raises(Problem):
         prepare(array)
+
+
+def header(shape: str) -> bytes:
+    """A .npy file of float32 whose header claims this shape."""
+    text = f"{{'descr': '<f4', 'fortran_order': False, 'shape': {shape}, }}\n".encode("latin1")
+    return b"\x93NUMPY\x01\x00" + len(text).to_bytes(2, "little") + text + bytes(16)
+
+
+@pytest.mark.parametrize("shape", ["(-1, -4)", "(-1, 4)", "(-2, 0)"])
+def test_a_negative_size_is_named(shape: str) -> None:
+    with pytest.raises(Problem) as caught:
+        read_npy(header(shape))
+    assert caught.value.key == "quantizers_npy_negative" and shape in str(caught.value)
+
+
+def test_a_claim_that_cannot_be_written_out_is_one_sentence() -> None:
+    with pytest.raises(Problem) as caught:
+        read_npy(header(f"({10**3000}, {10**3000})"))
+    assert str(caught.value)
 
 
 def npy(array: np.ndarray, **kwargs: bool) -> bytes:

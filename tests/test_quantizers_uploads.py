@@ -22,8 +22,9 @@ from viz_core.quantizers.compare import compare
 from viz_core.quantizers.format import Format
 from viz_core.quantizers.readable import FEW, LOOKED, looked, spread
 from viz_core.quantizers.registry import FORMATS
+from viz_core.quantizers.tensor import Strays
 from viz_core.ui import quantizing, quantizing_data, uploads
-from viz_core.ui.quantizing_data import FILE, Data, notice, ranked
+from viz_core.ui.quantizing_data import FILE, Data, notice, ranked, seen
 from viz_core.ui.quantizing_files import check, part, parts
 from viz_core.ui.scene import Scene, View
 
@@ -171,7 +172,7 @@ def test_what_is_odd_is_named(upload: Any) -> None:
         name = "w.npy" if ODD[what].startswith(b"\x93") else "w.safetensors"
         return notice(context(scene, "en", **upload(name, ODD[what]))) or ""
 
-    assert "NaN values: 4" in said("NaN") and "infinite values: 4" in said("infinite")
+    assert "NaN: 4" in said("NaN") and "infinite: 4" in said("infinite")
     assert "int64" in said("int64") and "equal" in said("constant") and "first 131,072 of 294,912" in said("one row")
     assert "8 bits (F8_E4M3)" in said("fp8")
     assert said("Fortran order") == ""
@@ -342,4 +343,57 @@ def test_rows_of_a_sample_lie_evenly() -> None:
     assert np.array_equal(spread(7, 4, 8), [0, 3]) and np.array_equal(spread(3, 100, 8), [0])
     holed = LARGE.copy()
     holed[1, :5], holed[2, :3] = np.nan, -np.inf  # rows that are not in the sample
-    assert (looked(holed).nan, looked(holed).infinite) == (5, 3)
+    assert looked(holed).strays == Strays(nan=5, infinite=3)
+
+
+@pytest.mark.parametrize("width", [40_000, 200_000])
+def test_rows_without_a_finite_value_are_passed_over(width: int) -> None:
+    """Three of four rows are NaN; of the fourth both samples hold finite values only, and all is counted."""
+    array = np.full((4, width), np.nan, np.float32)
+    array[3] = np.arange(width)
+    found = looked(array)
+    assert found.strays == Strays(nan=3 * width) and found.size == 4 * width
+    few = found.fewer()
+    for values in (found.values[-1], few.values[-1]):
+        assert np.array_equal(values, values[0] + np.arange(values.size)), "a stretch of the fourth row"
+    assert few.values.min() < few.values.max()
+
+
+def test_of_a_long_row_the_stretch_with_most_finite_values_is_taken() -> None:
+    array = np.full(3 * LOOKED, np.nan)
+    array[LOOKED + 7 : 2 * LOOKED + 7] = RNG.standard_normal(LOOKED)
+    array[5] = 1
+    found = looked(array)
+    assert np.array_equal(found.values[0], array[LOOKED + 7 : 2 * LOOKED + 7].astype(np.float32))
+    assert found.strays == Strays(nan=2 * LOOKED - 1)
+
+
+def test_few_values_are_not_the_zeros_that_stand_for_nan() -> None:
+    array = np.full((64, 512), np.nan)
+    array[1::2] = NORMAL[1::2]
+    found = looked(array)
+    assert not found.cut and found.fewer().cut
+    assert (np.abs(found.fewer().values).max(axis=1) > 0).all(), "no row of zeros"
+
+
+def test_a_model_s_tensor_is_searched_where_its_sample_is_not_finite(monkeypatch: Any) -> None:
+    rows = np.full((4096, 64), np.nan, np.float32)
+    rows[1] = np.arange(64)
+    whole = tensors.Tensor(rows.shape, rows.__getitem__)
+    assert np.isnan(whole.read(spread(4096, 64, LOOKED))).all(), "the sample alone would be refused"
+    monkeypatch.setattr(tensors, "tensor", lambda llama, name: whole)
+    found = seen.__wrapped__(Data("model", "bundled", "w"))
+    assert found.strays == Strays(nan=rows.size - 64) and np.array_equal(found.values[0], np.arange(64))
+
+
+def test_the_notice_names_every_kind_of_stray(upload: Any) -> None:
+    array = np.ones((4, 64)) * np.arange(64)
+    array[0, :5] = [np.nan, np.inf, -np.inf, 1e300, -1e300]
+    for lang in LANGS:
+        said = notice(context(SCENES[0], lang, **upload("a.npy", npy(array)))) or ""
+        parts = [t(f"quant.stray_{name}", lang, n=n) for name, n in (("nan", 1), ("infinite", 2), ("beyond", 2))]
+        assert all(part in said for part in parts)
+    array[0, :5] = 1
+    array[1, 0] = np.nan
+    said = notice(context(SCENES[0], "en", **upload("a.npy", npy(array)))) or ""
+    assert "NaN: 1" in said and "infinite" not in said and "beyond" not in said

@@ -11,7 +11,7 @@ from math import prod
 
 import numpy as np
 
-from viz_core.quantizers.tensor import finite_counts, prepare
+from viz_core.quantizers.tensor import NONE, Strays, prepare
 
 LOOKED = 1 << 17
 """Values that one format is tried on: as many as the built-in samples have. The slowest search takes 0.1 s for them."""
@@ -25,15 +25,15 @@ class Looked:
 
     Attributes:
         values: float32 (rows, columns), finite.
-        nan: NaN in the whole tensor, as far as it was given; zero stands in for them.
-        infinite: ±∞ (or beyond float32) in it, likewise.
+        strays: what is not finite in the whole tensor, as far as it was given; zero stands in for it.
+        finite: which of `values` are the tensor's own, (rows, columns); None for all.
     """
 
     values: np.ndarray
     shape: tuple[int, ...]
     dtype: str
-    nan: int = 0
-    infinite: int = 0
+    strays: Strays = NONE
+    finite: np.ndarray | None = None
 
     @property
     def size(self) -> int:
@@ -47,7 +47,8 @@ class Looked:
 
     def fewer(self, most: int = FEW) -> Looked:
         """The same tensor through at most `most` values."""
-        return replace(self, values=sampled(self.values, most))
+        at = sampled(self.values.shape, most, self.finite)
+        return replace(self, values=self.values[at], finite=None if self.finite is None else self.finite[at])
 
 
 def spread(rows: int, width: int, most: int) -> np.ndarray:
@@ -56,10 +57,23 @@ def spread(rows: int, width: int, most: int) -> np.ndarray:
     return np.arange(count) * rows // max(1, count)
 
 
-def sampled(matrix: np.ndarray, most: int) -> np.ndarray:
-    """Evenly spread rows of a matrix, at most `most` values; of a row longer than that, its first ones."""
-    rows, width = matrix.shape
-    return matrix if matrix.size <= most else matrix[spread(rows, width, most), :most]
+def sampled(shape: tuple[int, ...], most: int, finite: np.ndarray | None = None) -> tuple[slice | np.ndarray, slice]:
+    """Rows and columns of a matrix, at most `most` values: whole rows, evenly over those that have a finite value.
+
+    Of rows longer than that, the stretch of one with the most finite values; the first of several.
+    """
+    rows, width = shape
+    if rows * width <= most:
+        return slice(None), slice(None)
+    alive = np.arange(rows) if finite is None else np.flatnonzero(finite.any(axis=1))
+    if width <= most:
+        return alive[spread(alive.size, width, most)], slice(None)
+    if finite is None:
+        return np.arange(1), slice(most)
+    row = int(finite.sum(axis=1).argmax())
+    before = np.concatenate([[0], np.cumsum(finite[row])])
+    start = int((before[most:] - before[:-most]).argmax())
+    return np.array([row]), slice(start, start + most)
 
 
 def looked(
@@ -74,6 +88,7 @@ def looked(
     """
     array = np.asarray(array)
     width = max(1, array.shape[-1] if array.ndim else 1)
-    found = prepare(sampled(array.reshape(-1, width), most))
-    nan, infinite = finite_counts(array)
-    return Looked(found.values, array.shape if shape is None else shape, dtype or str(array.dtype), nan, infinite)
+    found = prepare(array.reshape(-1, width))
+    whole = Looked(found.values, array.shape if shape is None else shape, dtype or str(array.dtype), found.strays,
+                   found.finite)
+    return whole.fewer(most)

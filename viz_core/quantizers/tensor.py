@@ -1,4 +1,4 @@
-"""Any array as something that can be quantized and drawn: float32, finite, with what was not finite counted."""
+"""Any array as something that can be quantized and drawn: float32, finite, with what was not counted."""
 
 from __future__ import annotations
 
@@ -12,15 +12,34 @@ from viz_core.i18n import Problem
 
 LARGEST = 1 << 24
 """Most values of an uploaded tensor that are looked at."""
+SHOWN = 60
+"""Letters of a shape that a message shows."""
+ADDRESSABLE = 1 << 63
+"""Bytes that no array reaches; a header that claims more is broken."""
+
+
+@dataclass(frozen=True, slots=True)
+class Strays:
+    """How many values of an array are no finite float32: NaN, ±∞, and finite ones beyond the range of float32."""
+
+    nan: int = 0
+    infinite: int = 0
+    beyond: int = 0
+
+    def __bool__(self) -> bool:
+        return self.nan + self.infinite + self.beyond > 0
+
+
+NONE = Strays()
 
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """Finite float32 values in the tensor's shape, and how many were NaN or ±∞ (zero stands in for them)."""
+    """float32 values in the tensor's shape with zero for strays; `finite` marks the others (None: there are none)."""
 
     values: np.ndarray
-    nan: int
-    infinite: int
+    finite: np.ndarray | None
+    strays: Strays
 
 
 def prepare(array: np.ndarray) -> Prepared:
@@ -37,28 +56,25 @@ def prepare(array: np.ndarray) -> Prepared:
     with np.errstate(over="ignore"):
         values = np.array(array, np.float32).reshape(array.shape or (1,))
     finite = np.isfinite(values)
+    if finite.all():
+        return Prepared(values, None, NONE)
+    found = _strays(array.reshape(values.shape), finite)
     if not finite.any():
-        raise Problem("quantizers_nothing_finite", count=values.size)
-    counts = finite_counts(values)
+        raise Problem("quantizers_nothing_finite", nan=found.nan, infinite=found.infinite, beyond=found.beyond)
     values[~finite] = 0
-    return Prepared(values, *counts)
+    return Prepared(values, finite, found)
 
 
-def finite_counts(array: np.ndarray) -> tuple[int, int]:
-    """How many values of an array of real numbers are NaN, and how many are ±∞ as float32."""
-    if array.dtype.kind != "f":
-        return 0, 0
-    with np.errstate(over="ignore"):
-        values = array.astype(np.float32, copy=False)
-    nan = int(np.isnan(values).sum())
-    return nan, int(values.size - np.isfinite(values).sum()) - nan
+def _strays(array: np.ndarray, finite: np.ndarray) -> Strays:
+    nan, infinite = int(np.isnan(array).sum()), int(np.isinf(array).sum())
+    return Strays(nan, infinite, int(array.size - finite.sum()) - nan - infinite)
 
 
 def read_npy(data: bytes) -> np.ndarray:
     """The array of a .npy file, read without unpickling and only where the file holds what its header claims.
 
     Raises:
-        Problem: not a .npy file, objects, or a header that claims more (or other) bytes than there are.
+        Problem: not a .npy file, objects, a negative size, or a header that claims other bytes than there are.
     """
     stream = io.BytesIO(data)
     try:
@@ -70,7 +86,11 @@ def read_npy(data: bytes) -> np.ndarray:
     if dtype.hasobject:
         raise Problem("quantizers_npy_objects")
     count, body = prod(shape), memoryview(data)[stream.tell() :]
-    if min(shape, default=0) < 0 or count * dtype.itemsize != len(body):
+    if abs(count) * dtype.itemsize >= ADDRESSABLE:
+        raise Problem("quantizers_npy")
+    if min(shape, default=0) < 0:
+        raise Problem("quantizers_npy_negative", shape=str(shape)[:SHOWN])
+    if count * dtype.itemsize != len(body):
         raise Problem("quantizers_npy_size", claimed=count * dtype.itemsize, found=len(body))
     if count > LARGEST:
         raise Problem("quantizers_npy_large", values=count, most=LARGEST)

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+import numpy as np
 import streamlit as st
 
 from viz_core import units
@@ -57,6 +58,7 @@ def _part_choice(bench: Bench) -> Choice:
     return Choice("part", names, names[0], listed=True, when=("source", "upload"))
 
 
+STRAYS = ("nan", "infinite", "beyond")
 SOURCE = Choice("source", (*SAMPLES, "model", "upload"), "ffn_in")
 FILE = Upload("file", ("npy", "safetensors"), check, when=("source", "upload"))
 DATA = (SOURCE, Live("tensor", _tensor_choice), FILE, Live("part", _part_choice))
@@ -87,7 +89,10 @@ def seen(data: Data) -> Looked:
         found = seen(replace(data, few=False)).fewer()
     elif data.source == "model":
         whole = tensors.tensor(cached.model(data.where).llama, data.part)
-        found = looked(whole.read(spread(*whole.shape, LOOKED)), "float32", whole.shape)
+        values = whole.read(spread(*whole.shape, LOOKED))
+        if not np.isfinite(values).all():  # then all of it is counted, and rows are looked for that have finite values
+            values = whole.read(np.arange(whole.shape[0]))
+        found = looked(values, "float32", whole.shape)
     elif data.source == "upload":
         kept = uploads.kept(FILE.name, data.where)
         if kept is None:
@@ -151,8 +156,10 @@ def notice(
         out.append(context.t("quant.requantized", types=context.listed(types)))
     if instead:
         out.append(context.t("quant.instead"))
-    if found.nan or found.infinite:
-        out.append(context.t("quant.not_finite", nan=units.count(found.nan), infinite=units.count(found.infinite)))
+    if found.strays:
+        counts = {name: getattr(found.strays, name) for name in STRAYS}
+        named = (context.t(f"quant.stray_{name}", n=units.count(n)) for name, n in counts.items() if n)
+        out.append(context.t("quant.not_finite", strays=context.listed(named)))
     if found.dtype.lower() not in ("float32", "f32") and not stored:
         out.append(context.t("quant.read_as", dtype=found.dtype))
     if found.cut and whole:
