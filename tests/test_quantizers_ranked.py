@@ -58,6 +58,10 @@ def test_no_scene_of_one_format_ranks_one_like_the_stored(lang: Lang, source: st
             view = scene(one).build(context_of(one, lang, source, upload, format=name))
             assert not [text for text in said(view) if " dB" in text], (one, name)
             assert {"en": "were quantized before", "zh": "早已量化到"}[lang] in (view.notice or "")
+    turns = scene("references")
+    for name in next(p for p in turns.params if p.name == "reference_format").options:
+        view = turns.build(context_of("references", lang, source, upload, reference_format=name))
+        assert bool([text for text in said(view) if " dB" in text]) == (name not in LIKE_8), name
     eight = scene("outliers").build(context_of("outliers", lang, source, upload, remedy_bits="8"))
     assert not [text for text in said(eight) if " dB" in text.replace("SQNR, dB", "")]
     assert eight.numbers[0].value == "– → –"

@@ -7,12 +7,15 @@ import pytest
 
 from tests.test_quantizers_uploads import npy, upload
 from tests.test_scenes_quantization import both, built
+from viz_core.figures.numbers import spoken
 from viz_core.i18n import Lang
 from viz_core.quantizers import remedies
-from viz_core.quantizers.registry import symmetric
+from viz_core.quantizers.registry import FORMATS, symmetric
+from viz_core.quantizers.snap import snapped
 from viz_core.ui import quantizing, quantizing_model
 from viz_core.ui.quantizing_methods import eased
-from viz_core.ui.scenes import quant_methods, quant_model, quant_outliers, quant_table
+from viz_core.ui.scene import Context, View
+from viz_core.ui.scenes import quant_block, quant_methods, quant_model, quant_outliers, quant_table
 
 __all__ = ["upload"]  # the fixture
 
@@ -116,3 +119,63 @@ def test_columns_kept_apart_can_overflow_fp16_and_say_so(lang: Lang, upload) -> 
     small = upload("w.npy", npy(np.where(np.abs(x) > 1, 1e-3, 1e-9 * np.sign(x)).astype(np.float32)))
     _, view = built(quant_outliers.SCENE, lang, remedy="split", **small)
     assert {"en": "126 became zero", "zh": "126 个变成零"}[lang] in (view.notice or "")
+
+
+def details(ctx: Context, view: View) -> str:
+    return ctx.t(f"{quant_block.SCENE.table}.notes", **view.facts)
+
+
+@both
+def test_a_tensor_smaller_than_a_block_is_spoken_of_as_it_is(lang: Lang, upload) -> None:  # noqa: ANN001
+    """One value: Q4_0 does not fit and is named, is asked nothing of, and no sentence is about it."""
+    ctx, view = built(quant_block.SCENE, lang, **upload("w.npy", npy(np.array([0.7], np.float32))))
+    notes = details(ctx, view)
+    left_out = {"en": "than there are here (1): Q4_0.", "zh": "只有 1 个值，不够这些格式的一块，略去：Q4_0。"}
+    drawn = {"en": "Weights drawn: 1; weights that the errors count: 1.", "zh": "画了 1 个权重，误差按全部 1 个"}
+    assert left_out[lang] in (view.notice or "") and view.question is None
+    assert "Q4_0" not in notes and "int8 row" in notes and "0.7" in notes
+    assert drawn[lang] in notes
+    assert [n.params["name"] for n in view.numbers] == ["int8 row", "NF4"]
+
+
+@both
+@pytest.mark.parametrize("family", quant_block.FAMILY.options)
+def test_the_block_s_details_are_about_formats_that_are_shown(family: str, lang: Lang) -> None:
+    """The weight of largest magnitude and the ends of the points are those of the named format's own block."""
+    ctx, view = built(quant_block.SCENE, lang, family=family, block=5)
+    assert view.table is not None
+    shown, notes = view.table["format"], details(ctx, view)
+    first = "Q4_0" if "Q4_0" in shown else shown[0]
+    assert (view.question is not None) == ("Q4_0" in shown) and first in notes
+    assert ("NF4" in notes) == ("NF4" in shown) and all(n.params["name"] in shown for n in view.numbers)
+    pair = quantizing.pair(quantizing.Data("ffn_in"), first)
+    if pair.after.scale is None:
+        return
+    at = 5 * quant_block.PER
+    block = snapped(pair.before, pair.after, pair.after.layout.place(at)[0])
+    extreme = float(block.before[np.abs(block.before).argmax()])
+    assert spoken(extreme) in notes
+    if first == "Q4_0":
+        assert spoken(abs(float(np.float16(extreme / 8)))) in notes
+    else:
+        assert spoken(float(block.points[0])) in notes and spoken(float(block.points[-1])) in notes
+
+
+@both
+def test_a_block_without_points_of_its_own_says_why(lang: Lang, upload) -> None:  # noqa: ANN001
+    weights = np.random.default_rng(0).standard_normal((4, 32)).astype(np.float32)
+    for size, word in ((1e9, {"en": "overflows", "zh": "溢出"}), (1e-9, {"en": "underflows to 0", "zh": "下溢成 0"})):
+        _, view = built(quant_block.SCENE, lang, **upload("w.npy", npy(weights * np.float32(size))))
+        assert word[lang] in str(view.facts["shown"]) and "Q4_0" in str(view.facts["shown"])
+
+
+@both
+def test_the_table_names_what_does_not_fit(lang: Lang, upload) -> None:  # noqa: ANN001
+    """Of 100 values the formats with blocks of 128 or 256 that must be whole are left out, and named."""
+    ctx, view = built(quant_table.SCENE, lang, **upload("w.npy", npy(np.linspace(-1, 1, 100, dtype=np.float32))))
+    assert view.table is not None
+    gone = set(quantizing.COMPARED) - set(view.table["format"])
+    assert gone == {n for n in quantizing.COMPARED if FORMATS[n].multiple > 100} and "Q6_K" in gone
+    assert ctx.t("quant.too_small", n=100, names=ctx.listed(n for n in quantizing.COMPARED if n in gone)) in (
+        view.notice or "")
+    assert view.question is None and "–" not in str(view.facts["reached"])

@@ -1,11 +1,13 @@
-"""What is said of values that a format destroys, on every scene about one tensor."""
+"""What is said of values that a format destroys, and of formats that are left out, on every scene about one tensor."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from viz_core import units
 from viz_core.quantizers.compare import Row
+from viz_core.ui import quantizing
+from viz_core.ui.quantizing_data import Data
 from viz_core.ui.scene import Context
 
 ONE_BY_ONE = 2
@@ -34,6 +36,13 @@ def _sunk(context: Context, rows: Mapping[str, Row]) -> list[str]:
     gone = [name for name, one in found.items() if one.became == "all"]
     return [context.t(f"quant.{key}", names=context.listed(names))
             for key, names in (("sunk_formats", under), ("sunk_formats_all", gone)) if names]
+
+
+def too_small(context: Context, data: Data, names: Sequence[str]) -> list[str]:
+    """Which of these formats are left out, as one of their blocks holds more values than the tensor has."""
+    out = [name for name in names if not quantizing.fits(data, name)]
+    size = units.count(quantizing.tensor(data).size)
+    return [context.t("quant.too_small", n=size, names=context.listed(out))] if out else []
 
 
 def cell(row: Row, value: float, digits: int | None = None) -> float | None:

@@ -12,7 +12,7 @@ from viz_core.quantizers.compare import Row
 from viz_core.quantizers.registry import FAMILIES, FORMATS
 from viz_core.ui import quantizing
 from viz_core.ui.quantizing_data import DATA, chosen, notice, ranked, stored_as
-from viz_core.ui.quantizing_lost import cell, losses
+from viz_core.ui.quantizing_lost import cell, losses, too_small
 from viz_core.ui.quantizing_whole import MEASURED, measures_all, rows_of
 from viz_core.ui.scene import Context, Number, Plate, Question, Scene, View
 
@@ -39,7 +39,8 @@ def build(context: Context) -> View:
     """All formats on the chosen tensor; those near one that it was stored in before are not ranked."""
     data = chosen(context, few=True)
     stored = stored_as(data)
-    names = tuple(name for name in quantizing.COMPARED if ranked(name, stored) and quantizing.fits(data, name))
+    candidates = tuple(name for name in quantizing.COMPARED if ranked(name, stored))
+    names = tuple(name for name in candidates if quantizing.fits(data, name))
     all_values = measures_all(context)
     by_name = rows_of(data, names, context.lang) if all_values else {name: quantizing.row(data, name) for name in names}
     names = tuple(sorted(names, key=lambda name: by_name[name].lost is not None))  # those that lost values come last
@@ -54,7 +55,8 @@ def build(context: Context) -> View:
     return View(
         plates=(Plate(figure),),
         opened=True,
-        notice=notice(context, few=True, also=losses(context, by_name), whole=all_values),
+        notice=notice(context, few=True, whole=all_values,
+                      also=(*too_small(context, data, candidates), *losses(context, by_name))),
         numbers=tuple(Number("quant_pair", said[name], {"name": name, "bits": f"{row.bits:.3g}"})
                       for name, row in two.items()),
         question=_question(context, *two.values()) if len(two) == 2 else None,
