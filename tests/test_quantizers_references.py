@@ -155,7 +155,7 @@ def test_the_table_holds_every_setting() -> None:
 
 
 def test_a_format_that_made_the_weights_has_no_sqnr(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(scene, "stored_as", lambda data: Before("Q4_1", 4))
+    monkeypatch.setattr(scene, "stored_as", lambda data: (Before("Q4_1", 4),))
     view = scene.SCENE.build(context(scene.SCENE, "en"))
     assert view.table is not None and "SQNR dB" not in view.table and "dB" not in str(view.facts["said"])
     assert "dB" not in view.plates[0].figure.to_json()

@@ -1,8 +1,8 @@
 """Where the names of points stand: beside them, or at a free place nearby with a thin line to the point.
 
-All lengths are px, y downwards. A name touches no point, no other name and no edge; a line crosses no name, line or
-other point where that can be avoided. Earlier points choose first; places beside a point are given before places at the
-end of a line.
+All lengths are px, y downwards. A name touches no point, no other name and no edge; a line crosses names, lines and
+other points only where that is cheaper than a longer one. Earlier points choose first; then each name may move once
+more, one beside its point too if lines cross it there.
 """
 
 from __future__ import annotations
@@ -17,11 +17,12 @@ from numpy.typing import NDArray
 
 SIDES = ("middle right", "top center", "bottom center", "middle left",
          "top right", "bottom right", "top left", "bottom left")  # fmt: skip
-NEAR, STEP, TURN = 14, 8, 15  # the shortest line, what the next is longer, degrees between directions
+NEAR, STEP, TURN = 14, 8, 20  # the shortest line, what the next is longer, degrees between directions
 AIR = 2.0  # between a name at the end of a line and what is near it
-ROUNDS = 2  # a name at the end of a line may move again once the others stand
+ROUNDS = 2  # a name may move again once the others stand
 REACH = 240  # the longest line, but where no place is free so near
-NAME_HIT, LINE_HIT, DOT_HIT = 1e6, 60.0, 12.0  # px of line that crossing a name, a line or a point is worth
+NAME_HIT, LINE_HIT, DOT_HIT = 200.0, 60.0, 12.0  # px of line that crossing a name, a line or a point is worth
+LED = 40.0  # and that a line is worth at all
 
 
 class Box(NamedTuple):
@@ -90,21 +91,35 @@ def places(names: Sequence[Name], room: Box, radius: float, lines: bool = True) 
     taken = [dot(name, radius) for name in names]
     out = [Spot()] * len(names)
     for i, name in enumerate(names):
-        out[i] = Spot(_free_side(name, taken, room, radius))
+        out[i] = Spot(next(iter(_free_sides(name, taken, room, radius)), ""))
         box = box_of(name, out[i], radius)
         taken += [] if box is None else [box]
     for _ in range(ROUNDS if lines else 0):
         for i in range(len(names)):
-            if not out[i].side:
-                out[i] = _at_a_line(i, names, out, room, radius)
+            out[i] = _better(i, names, out, room, radius)
     return out
 
 
-def _free_side(name: Name, taken: Sequence[Box], room: Box, radius: float) -> str:
-    """The first side where the name touches nothing but its own point, "" where there is none."""
+def _better(i: int, names: Sequence[Name], stand: Sequence[Spot], room: Box, radius: float) -> Spot:
+    """The best spot for one name as the others stand: beside its point if no line crosses it there, or the cheaper."""
+    name, others = names[i], [(n, spot) for k, (n, spot) in enumerate(zip(names, stand, strict=True)) if k != i]
+    texts = [box for n, spot in others if (box := box_of(n, spot, radius)) is not None]
+    lines = _rows([line_of(n, spot.away) for n, spot in others if spot.away is not None])
+    dots = [dot(n, radius) for n, _ in others]
+    sides = _free_sides(name, [*dots, *texts], room, radius)
+    hits = _crossed(lines, _rows([_beside(name, side, radius) for side in sides])).sum(axis=0)
+    side = min(range(len(sides)), key=lambda k: hits[k], default=None)
+    if side is not None and not hits[side]:
+        return Spot(sides[side])
+    spot, cost = _at_a_line(name, _rows(texts), lines, _rows(dots), room, radius)
+    return Spot(sides[side]) if side is not None and NAME_HIT * hits[side] <= LED + cost else spot
+
+
+def _free_sides(name: Name, taken: Sequence[Box], room: Box, radius: float) -> list[str]:
+    """The sides where the name touches nothing but its own point, the best first."""
     own, boxes = dot(name, radius), {side: _beside(name, side, radius) for side in SIDES}
-    return next((side for side, box in boxes.items()
-                 if room.holds(box) and not any(box.touches(other) for other in taken if other != own)), "")
+    return [side for side, box in boxes.items()
+            if room.holds(box) and not any(box.touches(other) for other in taken if other != own)]
 
 
 def line_of(name: Name, away: tuple[float, float]) -> tuple[float, float, float, float]:
@@ -115,25 +130,29 @@ def line_of(name: Name, away: tuple[float, float]) -> tuple[float, float, float,
     return name.x, name.y, name.x + away[0] * share, name.y + away[1] * share
 
 
-def _at_a_line(i: int, names: Sequence[Name], stand: Sequence[Spot], room: Box, radius: float) -> Spot:
-    """The best free place for one name at the end of a line, as the others stand; none where all are taken."""
-    name, others = names[i], [(n, spot) for k, (n, spot) in enumerate(zip(names, stand, strict=True)) if k != i]
-    texts = _rows([box for n, spot in others if (box := box_of(n, spot, radius)) is not None])
-    lines = _rows([line_of(n, spot.away) for n, spot in others if spot.away is not None])
-    dots = _rows([dot(n, radius) for n, _ in others])
+def _at_a_line(
+    name: Name,
+    texts: NDArray[np.float64],
+    lines: NDArray[np.float64],
+    dots: NDArray[np.float64],
+    room: Box,
+    radius: float,
+) -> tuple[Spot, float]:
+    """The best free place at the end of a line and what it costs; none where all are taken."""
     far = hypot(room.right - room.left, room.bottom - room.top)
     for reach in (REACH, far):
         ends = _free_ends(name, room, np.concatenate([texts, dots, _rows([dot(name, radius)])]), reach)
         if len(ends):
             break
     else:
-        return Spot()
+        return Spot(), np.inf
     strokes = _rows([line_of(name, (x - name.x, y - name.y)) for x, y in ends])
     wide = texts + np.array([-AIR, -AIR, AIR, AIR])
     cost = NAME_HIT * (_crossed(strokes, wide).sum(axis=1) + _crossed(lines, _padded(name, ends)).sum(axis=0))
     cost += LINE_HIT * _meeting(strokes, lines) + DOT_HIT * _crossed(strokes, dots).sum(axis=1)
-    best = int((cost + np.hypot(*(strokes[:, 2:] - strokes[:, :2]).T)).argmin())
-    return Spot("", (float(ends[best, 0] - name.x), float(ends[best, 1] - name.y)))
+    cost += np.hypot(*(strokes[:, 2:] - strokes[:, :2]).T)
+    best = int(cost.argmin())
+    return Spot("", (float(ends[best, 0] - name.x), float(ends[best, 1] - name.y))), float(cost[best])
 
 
 def _rows(of: Sequence[tuple[float, ...]]) -> NDArray[np.float64]:

@@ -74,6 +74,7 @@ def points(
         annotations=[axis_name(look, y.title), *apart],
         showlegend=bool(families),
         legend={"orientation": "h", "x": 0, "xanchor": "left", "y": -0.16, "yanchor": "top", "font": look.text()}
+        | ({"x": -0.12, "entrywidthmode": "fraction", "entrywidth": 0.48, "font": look.text(12)} if look.phone else {})
         | {"itemclick": False, "itemdoubleclick": False},
     )
 
