@@ -8,8 +8,10 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 import streamlit as st
+from pandas.io.formats.style import Styler
 
 from tests.conftest import DATA as FOLDER
 from tests.scenes import all_scenes, context
@@ -26,6 +28,7 @@ from viz_core.quantizers.tensor import Strays
 from viz_core.ui import quantizing, quantizing_data, uploads
 from viz_core.ui.quantizing_data import FILE, Data, notice, ranked, seen
 from viz_core.ui.quantizing_files import check, part, parts
+from viz_core.ui.render import written
 from viz_core.ui.scene import Scene, View
 
 HOSTILE = FOLDER / "hostile"
@@ -397,3 +400,34 @@ def test_the_notice_names_every_kind_of_stray(upload: Any) -> None:
     array[1, 0] = np.nan
     said = notice(context(SCENES[0], "en", **upload("a.npy", npy(array)))) or ""
     assert "NaN: 1" in said and "infinite" not in said and "beyond" not in said
+
+
+@pytest.mark.parametrize("lang", LANGS)
+def test_formats_without_error_are_named_beside_the_chart(lang: Lang, upload: Any) -> None:
+    """At ∞ dB they have no point: a sentence names them, the legend leaves their families out, a curve ends on top."""
+    values = upload("w.npy", ODD["constant"])
+    table, groups = (next(s for s in SCENES if s.id == name) for name in ("table", "groups"))
+    view = table.build(context(table, lang, **values))
+    assert view.table is not None
+    endless = [name for name, sqnr in zip(view.table["format"], view.table["SQNR dB"], strict=True) if sqnr == np.inf]
+    said = view.notice or ""
+    assert "NF4" in endless and all(name in said for name in endless)
+    figure = view.plates[0].figure
+    keys = {trace.name for trace in figure.data if trace.showlegend is not False}
+    assert t("option.family.bitsandbytes", lang) not in keys
+    assert t("option.family.gguf", lang) in keys
+    view = groups.build(context(groups, lang, **values))
+    assert "NF4" in (view.notice or "") and "FP4" in (view.notice or "")
+    notes = view.plates[0].figure.layout.annotations
+    ends = {note.text: note.y for note in notes if "dB</b>" in (note.text or "")}
+    endless_y = [y for text, y in ends.items() if "∞" in text]
+    assert endless_y and min(endless_y) > max(y for text, y in ends.items() if "∞" not in text)
+
+
+def test_a_table_writes_infinity_as_a_sign_and_still_sorts() -> None:
+    frame = pd.DataFrame({"format": ["a", "b", "c"], "SQNR dB": [np.inf, 31.25, np.nan], "clipped": [0, 123456789, 2]})
+    styled = written(frame)
+    assert isinstance(styled, Styler) and styled.data is frame
+    html = styled.to_html()
+    assert "∞" in html and "31.25<" in html and "123456789" in html and "inf" not in html and "nan" not in html
+    assert written(frame[1:2]) is not None and isinstance(written(frame[1:2]), pd.DataFrame)

@@ -69,10 +69,11 @@ def curve_trace(look: Look, line: Curve, i: int, x: Scale, y: Scale) -> Parts:
 
 
 def curve_end(look: Look, line: Curve, i: int, y: Scale, up: tuple[float, float]) -> End:
-    """The name of curve i and how high it ends in the range `up`."""
+    """The name of curve i and how high it ends in the range `up`; at the top where it ends at ∞."""
     whole = values(line.y)
-    seen = whole[np.isfinite(whole) & ((whole > 0) | (y.spacing == "linear"))]
-    height = place(float(seen[-1]), up, y) if seen.size else 0.0
+    seen = whole[~np.isnan(whole) & ((whole > 0) | (y.spacing == "linear"))]
+    last = float(seen[-1]) if seen.size else -math.inf
+    height = place(last, up, y) if math.isfinite(last) else float(last > 0)
     return End(line.name, line.end, look.theme.fill(hue_of(line, i)), height)
 
 

@@ -50,10 +50,11 @@ def points(
 ) -> go.Figure:
     """The points, over a reference line where one is given; points that are not finite are left out.
 
-    Earlier points have their names first. `families` names the hues in a legend; with `led` a name that finds no place
-    beside its point stands at the end of a line.
+    Earlier points have their names first. `families` names in a legend the hues that are there; with `led` a name that
+    finds no place beside its point stands at the end of a line.
     """
     seen = [dot for dot in dots if np.isfinite([dot.x, dot.y]).all()]
+    families = {hue: name for hue, name in (families or {}).items() if hue in {dot.hue for dot in seen}}
     across, up = _around(x, [dot.x for dot in seen]), _around(y, [dot.y for dot in seen])
     legend = look.px(96 if look.phone else 44) if families else 0  # beside the area that the names are placed in
     area = (look.width - look.px(72), look.px(height) - look.px(86))
@@ -65,7 +66,7 @@ def points(
     return frame(
         look,
         [*reference, _dots(look, seen, [spot.side for spot in stand], x, y),
-         *(_key(look, *one) for one in (families or {}).items())],
+         *(_key(look, *one) for one in families.items())],
         t("figure.alt_points", look.lang, x=x.title, y=y.title, names=named),
         look.px(height) + legend,
         xaxis=axis(look, plot_text(x.title), type=x.spacing, range=shown_range(across, x), **ticks(x)),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 
 from viz_core import units
@@ -17,6 +18,12 @@ ONE_BY_ONE = 2
 def losses(context: Context, rows: Mapping[str, Row]) -> list[str]:
     """What overflowed, then what was too small: a sentence for each format, or one that names them all."""
     return [*_overflowed(context, rows), *_sunk(context, rows)]
+
+
+def exact(context: Context, rows: Mapping[str, Row]) -> list[str]:
+    """A sentence that names the formats without any error, which have no place on an axis of decibels."""
+    found = [name for name, row in rows.items() if row.whole and math.isinf(row.errors.sqnr)]
+    return [context.t("quant.exact", names=context.listed(found))] if found else []
 
 
 def _overflowed(context: Context, rows: Mapping[str, Row]) -> list[str]:

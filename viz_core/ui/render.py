@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pandas as pd
 import streamlit as st
 
@@ -19,6 +20,7 @@ from viz_core.ui.player import player
 from viz_core.ui.scene import Bench, Context, Number, Plate, Question, Scene, View
 
 if TYPE_CHECKING:
+    from pandas.io.formats.style import Styler
     from streamlit.delta_generator import DeltaGenerator
 
 
@@ -177,6 +179,18 @@ def _measured(proof: Proof, context: Context) -> str:
     return f"max |Δ| {proof.measured:.2g} {sign} {proof.tolerance:.2g}".replace("inf", "∞")
 
 
+def written(frame: pd.DataFrame) -> pd.DataFrame | Styler:
+    """A table whose infinite numbers read as ∞, and still sort as numbers."""
+    numbers = frame.select_dtypes("number")
+    if not np.isinf(numbers.to_numpy(np.float64)).any():
+        return frame
+    return frame.style.format(_digits, subset=list(numbers), na_rep="")
+
+
+def _digits(value: float) -> str:
+    return (f"{value:.6g}" if isinstance(value, float) else str(value)).replace("-", "−").replace("inf", "∞")
+
+
 def _details(scene: Scene, view: View, context: Context) -> None:
     if has(f"{scene.table}.notes"):
         with st.expander(context.t("shell.details")):
@@ -184,7 +198,7 @@ def _details(scene: Scene, view: View, context: Context) -> None:
     if view.table is not None:
         with st.expander(context.t("shell.table"), expanded=view.opened):
             frame = pd.DataFrame(view.table).rename(columns=context.column)
-            st.dataframe(frame, hide_index=True, width="stretch", key=f"table.{scene.table}")
+            st.dataframe(written(frame), hide_index=True, width="stretch", key=f"table.{scene.table}")
     if view.code:
         with st.expander(context.t("shell.code")):
             for function in view.code:

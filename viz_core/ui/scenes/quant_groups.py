@@ -10,7 +10,7 @@ from viz_core.ui import quantizing
 from viz_core.ui.params import Choice
 from viz_core.ui.quantizing import SIZES
 from viz_core.ui.quantizing_data import DATA, SOURCE, Data, chosen, notice, ranked, stored_as
-from viz_core.ui.quantizing_lost import cell, losses
+from viz_core.ui.quantizing_lost import cell, exact, losses
 from viz_core.ui.scene import Context, Number, Plate, Scene, View
 
 SIZE = Choice("group", tuple(str(size) for size in SIZES), "64", sliding=True)
@@ -31,9 +31,10 @@ def build(context: Context) -> View:
     ahead = [s for s, a, b in zip(SIZES, found["uint4"], found["NF4"], strict=True)
              if a.whole and b.whole and a.errors.sqnr >= b.errors.sqnr]
     by_size = {f"{kind} g{size}": row for kind, rows in found.items() for size, row in zip(SIZES, rows, strict=True)}
+    highest = {kind: max(rows, key=lambda row: row.errors.sqnr) for kind, rows in found.items()}
     return View(
         plates=(Plate(figure),),
-        notice=notice(context, instead, few=True, also=losses(context, by_size)),
+        notice=notice(context, instead, few=True, also=losses(context, by_size) + exact(context, highest)),
         numbers=tuple(Number("quant_at", units.decibels(row.errors.sqnr, 2), {"name": kind, "bits": f"{row.bits:.4g}"})
                       for kind, row in ((kind, rows[at]) for kind, rows in found.items())),
         facts={**_ends(found["uint4"]), "size": size, "ahead": ", ".join(map(str, ahead)) or "–",

@@ -12,7 +12,7 @@ from viz_core.quantizers.compare import Row
 from viz_core.quantizers.registry import FAMILIES, FORMATS
 from viz_core.ui import quantizing
 from viz_core.ui.quantizing_data import DATA, chosen, notice, ranked, stored_as
-from viz_core.ui.quantizing_lost import cell, losses, too_small
+from viz_core.ui.quantizing_lost import cell, exact, losses, too_small
 from viz_core.ui.quantizing_whole import MEASURED, measures_all, rows_of
 from viz_core.ui.scene import Context, Number, Plate, Question, Scene, View
 
@@ -56,7 +56,8 @@ def build(context: Context) -> View:
         plates=(Plate(figure),),
         opened=True,
         notice=notice(context, few=True, whole=all_values,
-                      also=(*too_small(context, data, candidates), *losses(context, by_name))),
+                      also=(*too_small(context, data, candidates), *losses(context, by_name),
+                            *exact(context, by_name))),
         numbers=tuple(Number("quant_pair", said[name], {"name": name, "bits": f"{row.bits:.3g}"})
                       for name, row in two.items()),
         question=_question(context, *two.values()) if len(two) == 2 else None,
