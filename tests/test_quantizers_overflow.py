@@ -19,6 +19,7 @@ from viz_core.quantizers.underflow import Sunk, sunk
 from viz_core.ui import quantizing, quantizing_data
 from viz_core.ui.quantizing import COMPARED
 from viz_core.ui.scene import Scene
+from viz_core.ui.scenes.quant_block import FAMILY
 from viz_core.ui.scenes.quant_table import beaten
 
 __all__ = ["upload"]  # the fixture
@@ -177,3 +178,8 @@ def test_where_some_values_are_lost_no_sentence_contradicts_another(lang: Lang, 
     assert block.plates[0].alt.count("−∞ dB") == 1
     table = scene("table").build(context(scene("table"), lang, **values))
     assert "−∞ dB" in (table.notice or "")
+    for family in FAMILY.options:
+        view = scene("block").build(context(scene("block"), lang, family=family, **values))
+        assert view.table is not None
+        whole = all(np.isfinite(FORMATS[name].quantize(MIXED).values).all() for name in view.table["format"])
+        assert view.proofs[0].holds == whole, "no tick where one of the formats shown lost values"

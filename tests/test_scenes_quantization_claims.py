@@ -9,13 +9,23 @@ from tests.test_quantizers_uploads import npy, upload
 from tests.test_scenes_quantization import both, built
 from viz_core.figures.numbers import spoken
 from viz_core.i18n import Lang
+from viz_core.model.kv_quantized import KvChoice
+from viz_core.model.quantized_cache import Side
 from viz_core.quantizers import remedies
 from viz_core.quantizers.registry import FORMATS, symmetric
 from viz_core.quantizers.snap import snapped
-from viz_core.ui import quantizing, quantizing_model
+from viz_core.ui import quantizing, quantizing_kv, quantizing_model
 from viz_core.ui.quantizing_methods import eased
 from viz_core.ui.scene import Context, View
-from viz_core.ui.scenes import quant_block, quant_methods, quant_model, quant_outliers, quant_table
+from viz_core.ui.scenes import (
+    quant_block,
+    quant_groups,
+    quant_kv,
+    quant_methods,
+    quant_model,
+    quant_outliers,
+    quant_table,
+)
 
 __all__ = ["upload"]  # the fixture
 
@@ -179,3 +189,47 @@ def test_the_table_names_what_does_not_fit(lang: Lang, upload) -> None:  # noqa:
     assert ctx.t("quant.too_small", n=100, names=ctx.listed(n for n in quantizing.COMPARED if n in gone)) in (
         view.notice or "")
     assert view.question is None and "–" not in str(view.facts["reached"])
+
+
+@pytest.mark.parametrize("bits", [2, 4])
+def test_by_token_a_group_is_no_longer_than_a_head(bits: int) -> None:
+    """What the capped side says of itself is what the longer one does: the same values, the same bytes."""
+    x = np.random.default_rng(0).standard_normal((2, 40, 32)).astype(np.float32)
+    asked, real = Side(bits, "token", 64), Side(bits, "token", 64).within(32)
+    assert real == Side(bits, "token", 32) and Side(bits, "channel", 64).within(32).group == 64
+    assert np.array_equal(asked.stored(x), real.stored(x)) and asked.token_bits(32) == real.token_bits(32)
+    assert not np.array_equal(Side(bits, "channel", 64).stored(x), Side(bits, "channel", 32).stored(x))
+
+
+@both
+def test_groups_longer_than_a_head_are_named_and_compared_alike(lang: Lang) -> None:
+    """The bundled model's heads are 32 wide: V by token in groups of 64 is V in groups of 32, which is said."""
+    ctx, view = built(quant_kv.SCENE, lang, v_group="64", k_group="64", layer=0, head=0, held_text="en")
+    said = {"en": "so V has groups of 32, not of 64.", "zh": "V 每组是 32 个，不是 64 个。"}[lang]
+    assert said in (view.notice or "") and "K" not in (view.notice or ""), "K is by channel, where 64 are 64"
+    notes = ctx.t(f"{quant_kv.SCENE.table}.notes", **view.facts)
+    alone = {"en": "of 32: K by channel {}, K by token {}; in groups of 32: V by channel {}, V by token {}. Axis is all",
+             "zh": "每组 32 个：K 按通道 {}，按词元 {}；每组 32 个：V 按通道 {}，按词元 {}。两者只差方向"}[lang]
+    runs = [KvChoice(**{side: Side(2, axis, 32)}) for side in "kv" for axis in quant_kv.AXES]
+    assert alone.format(*(f"{quantizing_kv.kv_perplexity('en', run):.2f}" for run in runs)) in notes
+    _, view = built(quant_kv.SCENE, lang, layer=0, head=0, held_text="en", v_group="16")
+    assert view.notice is None and (view.facts["k_alone"], view.facts["v_alone"]) == (32, 16)
+    wide = quant_kv.capped(ctx, KvChoice(Side(2, "token", 64), Side(16, "token", 64)), (64, 32))
+    said = {"en": "of the bundled model, has K in groups of 32", "zh": "自带模型，K 每组是 32 个"}[lang]
+    assert len(wide) == 1 and said in wide[0]
+
+
+@both
+def test_the_axis_is_not_all_that_differs_where_newest_tokens_stay(lang: Lang) -> None:
+    _, view = built(quant_kv.SCENE, lang, layer=0, head=0, held_text="en", kv_recent="32")
+    assert "R = 32" in str(view.facts["differs"])
+
+
+@both
+@pytest.mark.parametrize(("source", "width"), [("ffn_in", 384), ("normal", 0)])
+def test_blocks_that_end_with_their_row_are_said_to(source: str, width: int, lang: Lang) -> None:
+    """At the largest block int4's scale costs what it costs on rows of that length: 16 bits for each row of 384."""
+    ctx, view = built(quant_groups.SCENE, lang, source=source, group="512")
+    notes = ctx.t(f"{quant_groups.SCENE.table}.notes", **view.facts)
+    assert (f" {width} " in notes) == bool(width)
+    assert f"{16 / (width or 512):.3g} " in notes and f"{32 / 512:.3g}" in notes

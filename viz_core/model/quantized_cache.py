@@ -7,7 +7,7 @@ R.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -28,6 +28,10 @@ class Side:
     bits: int = 16
     axis: Axis = "token"
     group: int = 32
+
+    def within(self, width: int) -> Side:
+        """The same where heads have `width` channels: by token a group ends with its head, so that none is longer."""
+        return replace(self, group=min(self.group, width)) if self.axis == "token" else self
 
     def exact(self, held: int, recent: int) -> int:
         """How many of `held` tokens stay as they are under a residual of `recent` (0: none).

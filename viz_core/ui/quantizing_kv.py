@@ -38,16 +38,17 @@ def kv_run(model: str, prompt: str, layer: int, choice: KvChoice) -> KvRun:
 
 @dataclass(frozen=True, slots=True)
 class Heads:
-    """How many layers a model has, and query heads in each."""
+    """How many layers a model has, query heads in each, and how many channels a head has."""
 
     layers: int
     heads: int
+    width: int
 
 
 def heads(model: str) -> Heads:
-    """The loaded model's layers and heads."""
+    """A model's layers and heads."""
     config = cached.model(model).llama.config
-    return Heads(len(config.layers), config.heads)
+    return Heads(len(config.layers), config.heads, config.d_head)
 
 
 @st.cache_data(max_entries=32, show_spinner=False)

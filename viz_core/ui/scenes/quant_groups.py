@@ -23,6 +23,8 @@ def build(context: Context) -> View:
     instead = not ranked("Q4_0", stored_as(data))  # four-bit kinds are not measured against a four-bit grid
     if instead:
         data = Data(SOURCE.default)
+    width = quantizing.tensor(data).shape[-1]
+    torn = any(width % size for size in SIZES)
     found, at = quantizing.by_block(data), SIZES.index(int(context.values["group"]))
     lines = [Curve(NAMES[kind], [row.bits for row in rows[::-1]], [row.errors.sqnr for row in rows[::-1]], points=True,
                    end=units.decibels(rows[0].errors.sqnr)) for kind, rows in found.items()]
@@ -38,7 +40,8 @@ def build(context: Context) -> View:
         numbers=tuple(Number("quant_at", units.decibels(row.errors.sqnr, 2), {"name": kind, "bits": f"{row.bits:.4g}"})
                       for kind, row in ((kind, rows[at]) for kind, rows in found.items())),
         facts={**_ends(found["uint4"]), "size": size, "ahead": ", ".join(map(str, ahead)) or "–",
-               "scale": f"{16 / size:.3g}", "peak": f"{32 / size:.3g}"},
+               "scale": f"{found['int4'][at].bits - 4:.3g}", "peak": f"{found['NF4'][at].bits - 4:.3g}",
+               "ends": context.t("scene.quantization.groups.ends", width=width) if torn else ""},
         table={"block": list(SIZES),
                **{f"{kind} bits": [round(row.bits, 3) for row in rows] for kind, rows in found.items()},
                **{f"{kind} dB": [cell(row, row.errors.sqnr, 3) for row in rows] for kind, rows in found.items()}},

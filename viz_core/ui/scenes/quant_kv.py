@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from viz_core import units
@@ -52,11 +54,25 @@ def outliers(k: np.ndarray) -> float:
     return float(size.max() / max(float(np.median(size)), 1e-12))
 
 
-def four(context: Context, choice: KvChoice) -> dict[str, KvChoice]:
-    """K alone and V alone, each by channel and by token, at its chosen bits and group and the same residual."""
-    k, v, recent = choice.k, choice.v, choice.recent
-    alone = {f"K {axis}": KvChoice(k=Side(k.bits, axis, k.group), recent=recent) for axis in AXES}
-    return alone | {f"V {axis}": KvChoice(v=Side(v.bits, axis, v.group), recent=recent) for axis in AXES}
+def four(choice: KvChoice, width: int) -> dict[str, KvChoice]:
+    """K alone and V alone, each by channel and by token, at its chosen bits and the same residual.
+
+    In groups as chosen, or of `width`, the channels of a head, where that is less: both axes can have these.
+    """
+    k, v = (replace(side, group=min(side.group, width)) for side in (choice.k, choice.v))
+    alone = {f"K {axis}": KvChoice(k=replace(k, axis=axis), recent=choice.recent) for axis in AXES}
+    return alone | {f"V {axis}": KvChoice(v=replace(v, axis=axis), recent=choice.recent) for axis in AXES}
+
+
+def capped(context: Context, choice: KvChoice, widths: tuple[int, int]) -> list[str]:
+    """That groups by token end with their head: in the loaded model, or else in the bundled one of the perplexity."""
+    out = []
+    for name, side in (("K", choice.k), ("V", choice.v)):
+        loaded, bundled = (side.within(width) != side and side.bits < 16 for width in widths)
+        if loaded or bundled:
+            out.append(context.t("quant.kv_capped" if loaded else "quant.kv_capped_bundled", side=name,
+                                 asked=side.group, width=widths[0] if loaded else widths[1]))
+    return out
 
 
 def quoted() -> dict[str, str]:
@@ -85,13 +101,15 @@ def build(context: Context) -> View:
                      if change else Matrix(causal(shown), names, names), signed=change, height=400)
     kl, flips = divergence(exact, kept)
     keys, values = quantizing_kv.kv_arrays(bench.model, bench.prompt, layer)
-    runs = four(context, choice)
+    widths = _config(bench).width, quantizing_kv.heads("bundled").width
+    runs = four(choice, widths[1])
     table = [quantizing_kv.kv_perplexity(context.values[TEXT.name], c) for c in (full, choice, *runs.values())]
+    said = capped(context, choice, widths) + [context.t("quant.kv_no_gain")] * (kept.all_bytes > exact.all_bytes)
     pair = choice.k.bits, choice.v.bits
     bits = context.t("quant.kv_both", k=pair[0], v=pair[1]) if pair[0] != pair[1] else pair[0]
     return View(
         plates=(Plate(figure),),
-        notice=context.t("quant.kv_no_gain") if kept.all_bytes > exact.all_bytes else None,
+        notice=(" " if context.lang == "en" else "").join(said) or None,
         numbers=(
             Number("quant_kv_bytes", f"{units.size(exact.token_bytes)} → {units.size(kept.token_bytes)}",
                    {"bits": bits}),
@@ -102,7 +120,9 @@ def build(context: Context) -> View:
             Number("quant_kv_ppl", f"{table[0]:.2f} → {table[1]:.2f}"),
         ),
         facts={"k": choice.k.bits, "v": choice.v.bits, "layer": layer, "head": head, "k_group": choice.k.group,
-               "v_group": choice.v.group,
+               "k_alone": runs["K token"].k.group, "v_alone": runs["V token"].v.group,
+               "differs": context.t(f"scene.quantization.kv.{'residual' if choice.recent else 'axis'}_differs",
+                                    recent=choice.recent),
                "recent": choice.recent,
                "k_out": f"{outliers(keys):.1f}", "v_out": f"{outliers(values):.1f}",
                **{name.lower().replace(" ", "_"): f"{ppl:.2f}" for name, ppl in zip(runs, table[2:], strict=True)},
