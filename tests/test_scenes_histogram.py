@@ -110,7 +110,7 @@ def test_the_numbers_of_a_block_are_its_own() -> None:
     said = {number.key: number.value for number in view.numbers}
     assert said["quant_sqnr"] == f"{10 * np.log10((x @ x) / ((y - x) @ (y - x))):.1f} dB"
     assert said["quant_clipped_all"].endswith("/ 32")
-    assert view.facts["zeroed"] == f"{100 * np.mean((x != 0) & (y == 0)):.1f}\u2009%"
+    assert view.facts["zeroed"] == f"{100 * np.mean((x != 0) & (y == 0)):.1f}\u202f%"
 
 
 @pytest.mark.parametrize("log", [False, True])

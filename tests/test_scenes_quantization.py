@@ -121,7 +121,7 @@ def test_nf4_s_codes_are_not_used_equally_often() -> None:
     said = str(view.facts["shown"])
     codes = FORMATS["NF4"].quantize(quantizing.tensor(quantizing.Data("normal"))).codes
     share = np.bincount(codes.reshape(-1), minlength=16) / codes.size
-    assert f"here {100 * share.min():.1f}\u2009% to {100 * share.max():.1f}\u2009% of the weights" in said
+    assert f"here {100 * share.min():.1f}\u202f% to {100 * share.max():.1f}\u202f% of the weights" in said
     assert share.max() > 4 * share.min()
 
 

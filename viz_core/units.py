@@ -2,6 +2,18 @@
 
 from __future__ import annotations
 
+import re
+
+HAN = r"[\u4e00-\u9fff]"  # what a number counts in Chinese follows it
+UNITS = "dB|%|[KMGT]iB|[kMGT]?B|bits?|bytes?|tokens?|nats|ms|µs|s"
+APART = re.compile(rf"(?<=[×≈±≥≤→]) (?=[−\d∞])|(?<=[\d∞]) (?=(?:{UNITS})(?![A-Za-z])|{HAN})|(?<=\bat) (?=\d)")
+"""Spaces at which no line may end: between a sign and its number, a number and its unit."""
+
+
+def bound(text: str) -> str:
+    """A text whose lines do not break between a number and its sign or unit."""
+    return APART.sub("\u00a0", text)
+
 
 def size(n: float) -> str:
     """Bytes as B, KiB, MiB, GiB or TiB with three significant digits; exact below 1 KiB."""
@@ -38,7 +50,7 @@ def duration(seconds: float) -> str:
 
 def percent(share: float, digits: int = 0) -> str:
     """A share of one as a percentage."""
-    return f"{100 * share:.{digits}f}\u2009%"
+    return f"{100 * share:.{digits}f}\u202f%"
 
 
 def decibels(value: float, digits: int = 1) -> str:

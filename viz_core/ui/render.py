@@ -18,6 +18,7 @@ from viz_core.proofs import Proof
 from viz_core.ui import controls, exports, link, style, watch
 from viz_core.ui.player import player
 from viz_core.ui.scene import Bench, Context, Number, Plate, Question, Scene, View
+from viz_core.units import bound
 
 if TYPE_CHECKING:
     from pandas.io.formats.style import Styler
@@ -81,9 +82,9 @@ def _again(scene: Scene, context: Context, good: tuple[Bench, dict[str, Any]] | 
 
 
 def _picture(scene: Scene, view: View, context: Context) -> None:
-    st.markdown(context.t(f"{scene.table}.message", **view.facts))
+    st.markdown(bound(context.t(f"{scene.table}.message", **view.facts)))
     if view.notice:
-        st.info(view.notice, icon=":material/info:")
+        st.info(bound(view.notice), icon=":material/info:")
     if view.quote:
         with st.container(key="quote"):
             st.code(view.quote, language=None, wrap_lines=True)
@@ -141,12 +142,12 @@ def _question(scene: Scene, question: Question, context: Context) -> None:
         return
     verdict = "right" if picked == question.right else "wrong"
     answer = context.t(f"{scene.table}.answer", right=question.options[question.right], **question.params)
-    st.markdown(f"{context.t(f'shell.{verdict}')} {answer}")
+    st.markdown(bound(f"{context.t(f'shell.{verdict}')} {answer}"))
 
 
 def _numbers(numbers: tuple[Number, ...], context: Context) -> None:
     """The numbers that matter, side by side; on a phone one line each."""
-    named = [(context.t(f"number.{n.key}", **n.params), n.value) for n in numbers]
+    named = [(bound(context.t(f"number.{n.key}", **n.params)), bound(n.value)) for n in numbers]
     if context.look.phone:
         for label, value in named:
             with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
@@ -194,7 +195,7 @@ def _digits(value: float) -> str:
 def _details(scene: Scene, view: View, context: Context) -> None:
     if has(f"{scene.table}.notes"):
         with st.expander(context.t("shell.details")):
-            st.markdown(context.t(f"{scene.table}.notes", **view.facts))
+            st.markdown(bound(context.t(f"{scene.table}.notes", **view.facts)))
     if view.table is not None:
         with st.expander(context.t("shell.table"), expanded=view.opened):
             frame = pd.DataFrame(view.table).rename(columns=context.column)

@@ -109,7 +109,7 @@ def _bars(context: Context, names: dict[str, str], parts: dict[str, dict[str, in
 
 def kilobytes(n: int) -> str:
     """Bytes in decimal kB to 0.1, as papers count; at these sizes the last digit is nearly exact."""
-    return f"{n / 1000:,.1f} kB".replace(",", "\u2009")
+    return f"{n / 1000:,.1f} kB".replace(",", "\u202f")
 
 
 def _naive(d: int = 128, rows: int = 64, e: int = 2) -> str:
