@@ -16,7 +16,7 @@ from viz_core.figures.curves import Curve, Panel, curves, panels
 from viz_core.figures.end_names import spread
 from viz_core.figures.layout import Look, alt_text, config, spec_bytes
 from viz_core.figures.numbers import spoken
-from viz_core.figures.scales import Scale, place, reach
+from viz_core.figures.scales import Scale, place, reach, ticks
 from viz_core.figures.theme import theme
 from viz_core.figures.timeline import Ridge, Segment, timeline, verdict
 from viz_core.i18n import LANGS, Lang, Problem
@@ -166,3 +166,17 @@ def test_panels_leave_room_for_names_and_keep_their_proportion(width: int) -> No
     assert (one[0] - two[1]) * area == pytest.approx(needed, abs=1)
     assert (two[0] - three[1]) * area == pytest.approx(needed, abs=1)
     assert (one[1] - one[0]) == pytest.approx(2 * (two[1] - two[0]))
+
+
+def test_ticks_of_a_log_axis_are_written_in_the_size_of_others() -> None:
+    """Plotly draws its own powers a quarter larger; these are words with raised digits, each at its power."""
+    found = ticks(Scale(spacing="log"))
+    said = dict(zip(found["tickvals"], found["ticktext"], strict=True))
+    assert "exponentformat" not in found
+    assert [said[v] for v in (1e-45, 0.1, 1.0, 10.0, 1e5, 1e38)] == ["10⁻⁴⁵", "0.1", "1", "10", "10⁵", "10³⁸"]
+
+
+def test_points_on_the_edge_of_a_curve_are_drawn_whole() -> None:
+    lines = [Curve("a", [4, 5], [18, 20], points=True), Curve("b", [4, 5], [18, 20])]
+    figure = curves(looks()[0], lines, Scale(), Scale())
+    assert [trace.cliponaxis for trace in figure.data] == [False, True]

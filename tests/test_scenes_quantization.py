@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 
 from tests.scenes import context
+from viz_core.figures.numbers import spoken
 from viz_core.i18n import LANGS, Lang, has
 from viz_core.proofs.proof import at_most, nothing_left
 from viz_core.proofs.quantizers import GGML_BYTES, ggml_bytes
 from viz_core.quantizers.gptq import half_steps, nearest
 from viz_core.quantizers.registry import FORMATS
+from viz_core.quantizers.scoreboard import scoreboard
 from viz_core.ui import quantizing, quantizing_model
 from viz_core.ui.controls import fixed
 from viz_core.ui.render import proof_line
@@ -20,10 +24,12 @@ from viz_core.ui.scenes import (
     quant_float,
     quant_fp8,
     quant_gptq,
+    quant_groups,
     quant_histogram,
     quant_methods,
     quant_model,
     quant_outliers,
+    quant_scoreboard,
     quant_table,
 )
 
@@ -183,3 +189,58 @@ def test_the_proof_of_ggml_s_bytes_counts_the_types_it_ran(lang: Lang) -> None:
     for proof, count in ((ggml_bytes(names), 3), (quantizing.ggml_proof(), len(GGML_BYTES))):
         line = proof_line(proof, context(quant_table.SCENE, lang))
         assert proof.holds and f"{count} {'GGUF' if lang == 'en' else '种 GGUF'}" in line
+
+
+@both
+@pytest.mark.parametrize("kind", quant_float.GRIDS)
+def test_every_number_of_a_float_is_written_out(kind: str, lang: Lang) -> None:
+    """No power in e, thousands apart, no ∞ = ∞ and no −0 = …; the largest number as it is."""
+    for place in (*range(-224, 225, 16), 0, 223):
+        ctx, view = built(quant_float.SCENE, lang, float_format=kind, float_place=place)
+        said = [ctx.t(f"{quant_float.SCENE.table}.{part}", **view.facts) for part in ("message", "notes")]
+        for text in (*said, *(number.value for number in view.numbers)):
+            assert not re.search(r"\de[+-]|(?<![.\d])\d{5}|∞ = |−?\b0 = |inf|nan", text), text
+    assert view.numbers[2].value == spoken(float(quant_float.GRIDS[kind].top))
+
+
+@pytest.mark.parametrize(("kind", "part"), [("E2M1", "1 fraction bit halves"), ("E4M3", "3 fraction bits divide")])
+def test_one_bit_is_no_bits(kind: str, part: str) -> None:
+    ctx, view = built(quant_float.SCENE, float_format=kind)
+    assert part in ctx.t(f"{quant_float.SCENE.table}.notes", **view.facts)
+
+
+def test_a_file_s_type_is_named_once_and_both_kinds_have_a_key() -> None:
+    """On the scoreboard: the plain file's name where there is one, else the best file's; the others in the hover."""
+    rows = list(scoreboard())
+    at = quant_scoreboard.named(rows)
+    assert sorted(row.name for row in at) == sorted({row.name for row in rows})
+    for row in at:
+        same = [one for one in rows if one.name == row.name]
+        plain = [one for one in same if one.imatrix is None]
+        assert row in (plain or [min(same, key=lambda one: one.kl)])
+    ctx, view = built(quant_scoreboard.SCENE)
+    figure = view.plates[0].figure
+    shown = [name for trace in figure.data for name in (trace.text or ()) if name]
+    assert len(shown) == len(set(shown))
+    keys = {trace.name for trace in figure.data if trace.showlegend is not False}
+    assert keys == {ctx.t("quant.plain_file"), ctx.t("quant.imatrix_file")}
+    _, view = built(quant_scoreboard.SCENE, imatrix=False)
+    assert {t.name for t in view.plates[0].figure.data if t.showlegend is not False} == {ctx.t("quant.plain_file")}
+
+
+@pytest.mark.parametrize("measure", quant_model.MEASURE.options)
+def test_a_bar_that_is_cut_is_marked_and_hovers_with_its_number(measure: str) -> None:
+    _, view = built(quant_model.SCENE, damage=measure)
+    figure = view.plates[1].figure
+    lengths, words = np.array(figure.data[0].x), [float(re.sub(r"</?b>|\u202f%", "", text).replace("−", "-"))
+                                                  for text in figure.data[0].text]
+    real = np.array(words) / (100 if measure == "flips" else 1)
+    cut = np.flatnonzero(lengths < real - 0.001)
+    assert len(cut) == 1 and len(figure.layout.shapes) == 1
+    assert f" {figure.data[0].text[cut[0]][3:-4]}<extra>" in figure.data[0].hovertemplate[cut[0]]
+    assert "%{x" in figure.data[0].hovertemplate[0]
+
+
+def test_every_column_of_the_groups_has_a_heading() -> None:
+    _, view = built(quant_groups.SCENE, "zh")
+    assert view.table is not None and all(has(f"column.{name}") for name in view.table)

@@ -24,6 +24,7 @@ class Bar:
     """One bar: its name, its length, the number written at its end (the length by default), its hue.
 
     `detail` is a further line of the hover; `pale` draws a quoted or reference bar at 35 %.
+    `cut` marks a bar that is drawn shorter than its number.
     """
 
     name: str
@@ -32,6 +33,7 @@ class Bar:
     hue: Hue = "A"
     detail: str = ""
     pale: bool = False
+    cut: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +64,10 @@ def bars(look: Look, rows: Sequence[Bar], x: Scale) -> go.Figure:
             "line": {"color": [look.theme.fill(row.hue) for row in rows], "width": [int(row.pale) for row in rows]},
         },
         "customdata": [plot_text(row.name) + (f"<br>{plot_text(row.detail)}" if row.detail else "") for row in rows],
-        "hovertemplate": f"<b>%{{customdata}}</b><br>{plot_text(x.title)} %{{x:{x.digits}}}<extra></extra>",
+        "hovertemplate": [
+            f"<b>%{{customdata}}</b><br>{plot_text(x.title)} {text if row.cut else f'%{{x:{x.digits}}}'}<extra></extra>"
+            for row, text in zip(rows, texts, strict=True)
+        ],
     }
     named = ", ".join(f"{row.name} {row.text or spoken(row.value)}" for row in rows)
     right = max((text_px(row.text or spoken(row.value), look.size(13)) * 1.1 for row in rows), default=0) + look.px(16)
@@ -74,7 +79,16 @@ def bars(look: Look, rows: Sequence[Bar], x: Scale) -> go.Figure:
         xaxis=axis(look, plot_text(x.title), type=x.spacing, range=shown_range((low, high), x), **_ticks(look, x)),
         yaxis=_rows(look, [row.name for row in rows]),
         margin={"l": 8, "r": round(right), "t": 4, "b": 8},
+        shapes=[_gap(look, row.value, i, high - low) for i, row in enumerate(rows) if row.cut],
     )
+
+
+def _gap(look: Look, end: float, row: int, width: float) -> Parts:
+    """A slanted gap near the end of a bar, as where an axis is broken."""
+    left, wide = end - 0.06 * width, 0.012 * width
+    corners = [(left, row + 0.4), (left + wide, row + 0.4), (left + 3 * wide, row - 0.4), (left + 2 * wide, row - 0.4)]
+    path = "M" + "L".join(f"{x} {y}" for x, y in corners) + "Z"
+    return {"type": "path", "path": path, "fillcolor": look.theme.paper, "line": {"width": 0}}
 
 
 def stacks(

@@ -64,6 +64,7 @@ def curve_trace(look: Look, line: Curve, i: int, x: Scale, y: Scale) -> Parts:
         "y": [v if math.isfinite(v) else None for v in values(line.y).tolist()],
         "line": {"color": colour, "width": look.px(2), "dash": line.dash or DASHES[i % len(DASHES)]},
         "marker": {"color": colour, "size": look.px(6)},
+        "cliponaxis": not line.points,  # a point on the edge is drawn whole
         "hovertemplate": "<br>".join(said) + "<extra></extra>",
     }
 

@@ -29,13 +29,17 @@ RADIUS, NAME_SIZE = 5, 12  # of a point and of its name, px
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """One thing: its name, where it stands, its family's hue (and with it its shape), a further line for the hover."""
+    """One thing: its name, where it stands, its family's hue (and with it its shape), a further line for the hover.
+
+    One that is not `named` has its name in the hover alone.
+    """
 
     name: str
     x: float
     y: float
     hue: Hue = "A"
     detail: str = ""
+    named: bool = True
 
 
 def points(
@@ -101,7 +105,7 @@ def _dots(look: Look, seen: Sequence[Point], sides: Sequence[str], x: Scale, y: 
         "showlegend": False,
         "x": [dot.x for dot in seen],
         "y": [dot.y for dot in seen],
-        "text": [plot_text(dot.name) if side else "" for dot, side in zip(seen, sides, strict=True)],
+        "text": [plot_text(dot.name) if side and dot.named else "" for dot, side in zip(seen, sides, strict=True)],
         "textposition": [side or SIDES[0] for side in sides],
         "textfont": look.text(NAME_SIZE),
         "cliponaxis": False,
@@ -127,7 +131,8 @@ def spots(
 ) -> list[Spot]:
     """Where the names of points at these px of the area stand; a name may reach a little into the right margin."""
     size = look.size(NAME_SIZE)
-    names = [Name(x, y, text_px(dot.name, size), 1.2 * size) for dot, (x, y) in zip(seen, at, strict=True)]
+    wide = [text_px(dot.name, size) if dot.named else 0 for dot in seen]
+    names = [Name(x, y, width, 1.2 * size) for width, (x, y) in zip(wide, at, strict=True)]
     return places(names, Box(0, 0, area[0] + look.px(20), area[1]), look.px(RADIUS), led)
 
 

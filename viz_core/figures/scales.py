@@ -11,7 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from viz_core.figures.layout import Parts
+from viz_core.figures.numbers import RAISED
 
+POWERS = range(-45, 39)  # of ten that float32 holds
 Spacing = Literal["linear", "log"]
 
 
@@ -63,10 +65,15 @@ def place(value: float, ends: tuple[float, float], scale: Scale) -> float:
 def ticks(scale: Scale, most: int = 6) -> Parts:
     """At most so many ticks on a linear axis, whole powers of ten on a log one."""
     if scale.spacing == "log":
-        return {"dtick": 1, "exponentformat": "power"}
+        return {"tickvals": [10.0**n for n in POWERS], "ticktext": [power(n) for n in POWERS]}
     if scale.whole and scale.range:
         return whole_ticks(*scale.range, most)
     return {"nticks": most, "exponentformat": "none", "separatethousands": True}
+
+
+def power(n: int) -> str:
+    """Ten to the n as a tick says it, in the size of other ticks: Plotly writes its own powers a quarter larger."""
+    return f"{10.0**n:g}" if -2 < n < 2 else f"10{str(n).translate(RAISED)}"
 
 
 def whole_ticks(low: float, high: float, most: int) -> Parts:

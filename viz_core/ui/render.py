@@ -151,7 +151,7 @@ def _numbers(numbers: tuple[Number, ...], context: Context) -> None:
     if context.look.phone:
         for label, value in named:
             with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
-                st.caption(label, width="content")
+                st.caption(label, width="stretch")  # breaks in its own column, and the number stays at the right
                 st.text(value, width="content")
     elif named:
         with st.container(horizontal=True, gap="large"):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from viz_core.figures.bitgrid import bitgrid
-from viz_core.figures.numbers import RAISED
+from viz_core.figures.numbers import RAISED, spoken
 from viz_core.figures.scales import Scale
 from viz_core.figures.slides import Line, slides
 from viz_core.quantizers.format import Format
@@ -19,6 +19,7 @@ KIND = Choice("float_format", tuple(GRIDS), "E4M3")
 EIGHTHS, LEAST = 8, -10  # of a power of two from one position to the next; the power next to 0
 VALUE = Whole("float_place", -224, 224, 90)
 FARTHEST = float(np.finfo(np.float32).max)
+TEXT = "scene.quantization.float"
 PARTS = ("sign", "exponent", "fraction")
 
 
@@ -38,19 +39,28 @@ def window(value: float) -> float:
 
 
 def written(value: float) -> str:
-    """A number as the page says it."""
-    return f"{value:g}".replace("-", "−").replace("inf", "∞")
+    """A number as the page says it: whole ones in full with separators, powers of ten written out."""
+    return spoken(value) if np.isfinite(value) else f"{value:g}".replace("-", "−").replace("inf", "∞")
 
 
 def reading(grid: Minifloat, code: int) -> str:
-    """How a code decodes: ± 2^exponent × significand."""
+    """How a code decodes: ± 2^exponent × significand; nothing for one that is not a number of the grid."""
     size = grid.exponent + grid.fraction
     if not np.isfinite(grid.by_code[code]):
-        return "−∞" if code >> size else "∞"
+        return ""
     sign, field = "−" if code >> size else "+", (code >> grid.fraction) & ((1 << grid.exponent) - 1)
     fraction = code & ((1 << grid.fraction) - 1)
     whole, exponent = (0, 1 - grid.bias) if field == 0 else (1, field - grid.bias)
     return f"{sign}2{str(exponent).translate(RAISED)} × ({whole} + {fraction}/{1 << grid.fraction})"
+
+
+def decoded(context: Context, value: float, how: str) -> str:
+    """The sentence that reads the stored code: its arithmetic, that it is zero, or that it is beyond all numbers."""
+    if not how:
+        return context.t(f"{TEXT}.reads_beyond", after=written(value))
+    if value == 0:
+        return context.t(f"{TEXT}.reads_zero")
+    return context.t(f"{TEXT}.reads", after=written(value), reading=how)
 
 
 def build(context: Context) -> View:
@@ -73,12 +83,14 @@ def build(context: Context) -> View:
         ),
         numbers=(
             Number("quant_stored", written(after)),
-            Number("quant_gap", f"{near[1]:.3g}".replace("inf", "–")),
-            Number("quant_top", f"{grid.top:g}", {"name": grid.name}),
+            Number("quant_gap", written(float(near[1])) if np.isfinite(near[1]) else "–"),
+            Number("quant_top", written(float(grid.top)), {"name": grid.name}),
         ),
         facts={"name": grid.name, "value": written(value), "after": written(after), "beyond": written(float(beyond)),
-               "reading": reading(grid, code), "exponent": grid.exponent, "fraction": grid.fraction, "bias": grid.bias,
-               "top": f"{grid.top:g}"},
+               "decoded": decoded(context, after, reading(grid, code)),
+               "parts": context.t(f"{TEXT}.bits_{'one' if grid.fraction == 1 else 'many'}",
+                                  exponent=grid.exponent, fraction=grid.fraction),
+               "bias": grid.bias, "top": written(float(grid.top))},
         table={"number": [float(v) for v in grid.levels]} if grid.bits <= 8 else None,
     )
 

@@ -44,7 +44,7 @@ def build(context: Context) -> View:
                "ends": context.t("scene.quantization.groups.ends", width=width) if torn else ""},
         table={"block": list(SIZES),
                **{f"{kind} bits": [round(row.bits, 3) for row in rows] for kind, rows in found.items()},
-               **{f"{kind} dB": [cell(row, row.errors.sqnr, 3) for row in rows] for kind, rows in found.items()}},
+               **{f"{kind} decibels": [cell(row, row.errors.sqnr, 3) for row in rows] for kind, rows in found.items()}},
     )
 
 

@@ -38,7 +38,7 @@ def formats(context: Context, rows: list[ModelRow]) -> Plate:
     top = sorted(lengths)[-2] * 1.25
     shown = [Bar(context.t("quant.named_bits", name=row.name, bits=f"{row.bits:.3g}"), min(length, top),
                  _written(measure, getattr(row.damage, measure)), pale=row.stand_in > 0,
-                 detail=context.t("quant.perplexity", value=f"{row.damage.perplexity:.2f}"))
+                 detail=context.t("quant.perplexity", value=f"{row.damage.perplexity:.2f}"), cut=length > top)
              for row, length in zip(rows, lengths, strict=True)]
     return Plate(bars(context.look, shown, Scale(context.t(f"quant.damage_{measure}"), range=(0, top * 1.12))))
 

@@ -2,21 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from viz_core.figures.points import Point, points
 from viz_core.figures.scales import Scale
-from viz_core.quantizers.scoreboard import scoreboard
+from viz_core.quantizers.scoreboard import Quoted, scoreboard
 from viz_core.ui.params import Switch
 from viz_core.ui.scene import Context, Number, Plate, Scene, View
 
 IMATRIX = Switch("imatrix", True)
 
 
+def named(rows: Sequence[Quoted]) -> list[Quoted]:
+    """The file of each type at which its name stands: the one without an importance matrix, else the best."""
+    best = {row.name: row for row in sorted(rows, key=lambda row: (row.imatrix is not None, row.kl), reverse=True)}
+    return list(best.values())
+
+
 def build(context: Context) -> View:
     """Size against KL divergence; types with an importance matrix are marked apart."""
     rows = [row for row in scoreboard() if row.imatrix is None or context.values["imatrix"]]
+    at = named(rows)
     dots = [Point(row.name, row.gib, row.kl, "B" if row.imatrix is not None else "A",
-                  f"PPL {row.perplexity:.4f}" + (f", imatrix {row.imatrix}" if row.imatrix else "")) for row in rows]
-    figure = points(context.look, dots, Scale("GiB"), Scale(context.t("quant.damage_kl"), "log"), height=460)
+                  f"PPL {row.perplexity:.4f}" + (f", imatrix {row.imatrix}" if row.imatrix else ""), row in at)
+            for row in rows]
+    figure = points(context.look, dots, Scale("GiB"), Scale(context.t("quant.damage_kl"), "log"), height=460,
+                    families={"A": context.t("quant.plain_file"), "B": context.t("quant.imatrix_file")})
     best = {row.name: row for row in scoreboard() if row.imatrix is None}
     return View(
         plates=(Plate(figure),),
