@@ -148,9 +148,9 @@ def test_the_table_holds_every_setting() -> None:
     view = scene.SCENE.build(context(scene.SCENE, "en"))
     assert view.table is not None
     row = dict(zip(view.table["setting"], zip(*view.table.values(), strict=True), strict=True))
-    assert set(row) == {"floor", "ceil", "even", "rceil", "to even", "away from 0", "towards 0"}
-    assert row["floor"][2] == "torchao, microxcaling and ggml" and row["towards 0"][2] == "ggml"
-    assert row["floor"][4] == row["to even"][5] == 0 < row["towards 0"][5] < row["away from 0"][5]
+    assert set(row) == {"floor", "ceil", "even", "rceil", "to even", "away from 0", "to 0"}
+    assert row["floor"][2] == "torchao, microxcaling and ggml" and row["to 0"][2] == "ggml"
+    assert row["floor"][4] == row["to even"][5] == 0 < row["to 0"][5] < row["away from 0"][5]
     assert row["ceil"][3] < row["rceil"][3] < row["floor"][3] < row["even"][3], "MXFP4 on weights"
 
 

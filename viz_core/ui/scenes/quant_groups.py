@@ -39,7 +39,7 @@ def build(context: Context) -> View:
         notice=notice(context, instead, few=True, also=losses(context, by_size) + exact(context, highest)),
         numbers=tuple(Number("quant_at", units.decibels(row.errors.sqnr, 2), {"name": kind, "bits": f"{row.bits:.4g}"})
                       for kind, row in ((kind, rows[at]) for kind, rows in found.items())),
-        facts={**_ends(found["uint4"]), "size": size, "ahead": ", ".join(map(str, ahead)) or "–",
+        facts={**_ends(found["uint4"]), "size": size, "ahead": context.listed(ahead) or "–",
                "scale": f"{found['int4'][at].bits - 4:.3g}", "peak": f"{found['NF4'][at].bits - 4:.3g}",
                "ends": context.t("scene.quantization.groups.ends", width=width) if torn else ""},
         table={"block": list(SIZES),

@@ -74,7 +74,7 @@ def build(context: Context) -> View:
             Number("quant_ppl", f"{base.perplexity:.2f} → {one.damage.perplexity:.2f}"),
         ),
         facts={**_worse(by_name), "n": len(base.target),
-               "silent": ", ".join(silent(rows)) or "–", "noise": f"{one.damage.noise:.3f}",
+               "silent": context.listed(silent(rows)) or "–", "noise": f"{one.damage.noise:.3f}",
                "added": signed(one.damage.added), "name": name, "place": place + 1,
                "first": context.t("quant.changed" if here.flipped else "quant.kept")},
         table=_table(rows),
