@@ -9,7 +9,9 @@ from string import Formatter
 import pytest
 
 from tests import source
-from viz_core.i18n import LANGS, Lang, Problem, as_lang, catalogue, langs_agree, t, terms
+from viz_core.i18n import LANGS, Lang, Problem, as_lang, catalogue, fill, langs_agree, t, terms
+from viz_core.trace_builder import TraceBuilder
+from viz_core.trace_codec import decode, encode
 
 HAN = re.compile(r"[\u4e00-\u9fff]")
 OWN = {  # Han that is data, not a sentence: the names of the languages, the demo's tokens
@@ -93,3 +95,29 @@ def test_problem_speaks_both_languages() -> None:
 ])
 def test_nearest_language(code: str | None, lang: Lang) -> None:
     assert as_lang(code) == lang
+
+
+COUNTED = "block|byte|cell|head|key|layer|point|position|quer(?:y|ie)|request|row|score|slot|step|tile|token|value|weight"
+
+
+def test_a_number_word_has_both_forms() -> None:
+    """Wherever a count stands before its noun, English gives the form for one; sizes and the browser's own do not."""
+    bare = re.compile(rf"\{{(?!file|request|size|name|model|tokenizer|to\b|x\b|y\b)(\w+)\}} (?:{COUNTED})s\b")
+    left = {key: bare.findall(text) for key, text in catalogue("en").items() if bare.search(text)}
+    assert not {key: names for key, names in left.items() if key not in ("player.a_frame", "player.several")}
+
+
+@pytest.mark.parametrize(("n", "said"), [
+    (1, "1 token is"), ("1", "1 token is"), (0, "0 tokens are"), ("1,001", "1,001 tokens are"),
+])
+def test_a_count_brings_its_form(n: object, said: str) -> None:
+    assert fill("{n:token is|tokens are} left of {m:.1f}|", n=n, m=2) == f"{said} left of 2.0|"
+    assert fill("|{n}|", n=n) == f"|{n}|"
+
+
+def test_a_film_counts_as_the_page_does() -> None:
+    builder = TraceBuilder()
+    builder.lane("K", 1)
+    for n in (1, 2):
+        builder.step("figure.tokens", n=n)
+    assert decode(encode(builder.build(), "en")).sentences("captions") == ["1 token", "2 tokens"]

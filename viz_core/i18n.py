@@ -1,7 +1,7 @@
 """The catalogue: every sentence the app says, in Chinese and English.
 
 Texts live in `locales/<lang>/<page or room>.toml` as nested tables, the same files in both languages; a key is the
-dotted path of a text, and stands in one file only. Placeholders are those of `str.format`. Rooms below the app never
+dotted path of a text, and stands in one file only. Placeholders are those of `str.format`, and number words as `fill` has them. Rooms below the app never
 choose a language: they raise `Problem(key, **params)` and the app shows it in the reader's language.
 """
 
@@ -13,6 +13,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from string import Formatter
 from typing import Literal
 
 Lang = Literal["zh", "en"]
@@ -59,8 +60,26 @@ def has(key: str) -> bool:
 
 def t(key: str, lang: Lang, **params: object) -> str:
     """The text of `key` in `lang`, placeholders filled; KeyError for an unknown key or a missing placeholder."""
-    template = catalogue(lang)[key]
-    return template.format(**params) if params else template.format()
+    return fill(catalogue(lang)[key], **params)
+
+
+class _Forms(Formatter):
+    """`str.format`, where a specification with a bar is the word that follows: `{n:token|tokens}` is "1 token"."""
+
+    def format_field(self, value: object, format_spec: str) -> str:
+        """One filled placeholder."""
+        one, bar, more = format_spec.partition("|")
+        if not bar:
+            return str(super().format_field(value, format_spec))
+        return f"{value} {one if str(value) == '1' else more}"
+
+
+_FORMS = _Forms()
+
+
+def fill(template: str, **params: object) -> str:
+    """A template with its placeholders filled; `{n:token|tokens}` is the number with the form that goes with it."""
+    return _FORMS.vformat(template, (), params) if "|" in template else template.format(**params)
 
 
 def as_lang(code: object) -> Lang:

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from viz_core.i18n import Lang, catalogue, t
+from viz_core.i18n import Lang, catalogue, fill, t
 from viz_core.trace import Bars, Event, Label, Lane, Messages, Plane, Series, Text, Trace
 from viz_core.trace_arrays import Arrays, read
 from viz_core.trace_deltas import unrolled, written
@@ -53,7 +53,7 @@ def _template(key: str, lang: Lang, columns: Mapping[str, list[object]]) -> tupl
             column = [_plain(value, lang) for value in columns[name]]
             if spec or conversion:
                 whole = "{" + (f"!{conversion}" if conversion else "") + (f":{spec}" if spec else "") + "}"
-                column = [whole.format(value) for value in column]
+                column = [fill(whole.replace("{", "{value", 1), value=value) for value in column]
             parts.append(len(slots))
             slots.append(column)
     return parts, slots
