@@ -198,7 +198,9 @@ def test_a_band_is_named_with_its_peak() -> None:
 
 def test_areas_stack_in_order() -> None:
     made = spec(areas(Look(), [0, 1, 2], [Band("<i>", [1, 2, 3], "A"), Band("free", [3, 2, 1], "C")], Scale(), Scale()))
-    assert [trace["y"] for trace in made["data"]] == [[1, 2, 3], [3, 2, 1]]
+    assert [trace["y"] for trace in made["data"]] == [[1, 2, 3, 3], [3, 2, 1, 1]], "the last step has a width too"
+    assert [made["data"][0][key] for key in ("x", "customdata")] == [[0, 1, 2, 3], [0, 1, 2, 2]]
+    assert made["layout"]["xaxis"]["range"][1] >= 3
     assert made["layout"]["yaxis"]["range"][0] == 0
     with pytest.raises(Problem, match="one for each step"):
         areas(Look(), [0, 1], [Band("a", [1], "A")], Scale(), Scale())

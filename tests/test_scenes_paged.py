@@ -64,7 +64,8 @@ def test_series_and_bands_are_the_metrics(name: str) -> None:
     figure = use_of_slots(Look(), waste)
     held = np.sum([band.y for band in figure.data], axis=0)
     slots = PRESETS[name].blocks * PRESETS[name].block_size
-    assert np.array_equal(held, slots - waste.idle) and list(figure.layout.yaxis.range) == [0, slots]
+    assert np.array_equal(held[:-1], slots - waste.idle) and held[-1] == held[-2]
+    assert list(figure.layout.yaxis.range) == [0, slots]
 
 
 def test_a_phone_has_no_maps() -> None:

@@ -1,8 +1,9 @@
 """The catalogue: every sentence the app says, in Chinese and English.
 
 Texts live in `locales/<lang>/<page or room>.toml` as nested tables, the same files in both languages; a key is the
-dotted path of a text, and stands in one file only. Placeholders are those of `str.format`, and number words as `fill` has them. Rooms below the app never
-choose a language: they raise `Problem(key, **params)` and the app shows it in the reader's language.
+dotted path of a text, and stands in one file only. Placeholders are those of `str.format`, and number words as `fill`
+has them. Rooms below the app never choose a language: they raise `Problem(key, **params)` and the app shows it in the
+reader's language.
 """
 
 from __future__ import annotations

@@ -50,7 +50,7 @@ def areas(
         [_band(look, band, k, at, sizes[k], x) for k, band in enumerate(bands)],
         t("figure.alt_curves", look.lang, y=y.title, x=x.title, names=", ".join(f"{e.name} {e.value}" for e in ends)),
         height,
-        xaxis=axis(look, plot_text(x.title), range=list(reach(x, [at])), **ticks(x)),
+        xaxis=axis(look, plot_text(x.title), range=list(reach(x, [_closed(at)])), **ticks(x)),
         yaxis=axis(look, "", grid=True, range=shown_range(up, y), **ticks(y)),
         margin={"l": 8, "r": 16 if look.phone else round(names_px(look, ends)), "t": round(top), "b": 8},
         annotations=[*end_names(look, ends, height - top - look.px(52)), axis_name(look, y.title)],
@@ -64,14 +64,20 @@ def _band(look: Look, band: Band, k: int, at: np.ndarray, size: np.ndarray, x: S
         "type": "scatter",
         "mode": "lines",
         "stackgroup": "all",
-        "x": at.tolist(),
-        "y": size.tolist(),
+        "x": _closed(at).tolist(),
+        "y": [*size.tolist(), *size[-1:].tolist()],
+        "customdata": [*at.tolist(), *at[-1:].tolist()],
         "line": {"width": 0, "shape": "hv", "color": look.theme.fill(band.hue)},
         "fillcolor": look.theme.fill(band.hue),
         "fillpattern": {"shape": PATTERNS[k % len(PATTERNS)], "size": 6, "solidity": 0.15},
         "hoveron": "points",
-        "hovertemplate": f"<b>{name}</b> %{{y:,.4~g}}<br>{plot_text(x.title)} %{{x}}<extra></extra>",
+        "hovertemplate": f"<b>{name}</b> %{{y:,.4~g}}<br>{plot_text(x.title)} %{{customdata}}<extra></extra>",
     }
+
+
+def _closed(at: np.ndarray) -> np.ndarray:
+    """The steps and where the last one ends: as wide as the one before, or 1."""
+    return np.append(at, at[-1] + (at[-1] - at[-2] if at.size > 1 else 1)) if at.size else at
 
 
 def _ends(

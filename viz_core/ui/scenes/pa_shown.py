@@ -91,7 +91,7 @@ def use_of_slots(look: Look, waste: Waste) -> go.Figure:
     ]
     title = t("figure.step_axis", look.lang) if every == 1 else t("figure.step_axis_thinned", look.lang, every=every)
     slots = Scale(t("paging.slots_axis", look.lang), range=(0, pool))
-    return areas(look, np.arange(1, steps + 1, every), bands, Scale(title, range=(1, max(2, steps)), whole=True), slots)
+    return areas(look, np.arange(1, steps + 1, every), bands, Scale(title, range=(1, steps + every), whole=True), slots)
 
 
 def log_bytes(recording: Recording) -> bytes:
