@@ -16,6 +16,7 @@ export function legend(film) {
   const marks = [...states].filter((state) => STATES[state]).sort((a, b) => a - b)
     .map((state) => ({ text: header.words[state] || words.state[STATES[state]], look: { state, hue: 0, text: "" } }));
   if (plane("ref") && plane("ref").values.some((refs) => refs > 1)) marks.push({ text: words.shared, look: { state: 2, hue: 0, text: "×2" } });
+  if (plane("shade")) marks.push({ text: words.shade, look: { state: 2, hue: 0, text: "", shade: 200 } });
   if (plane("hashed")) marks.push({ text: words.hashed, look: { state: 2, hue: 0, text: "", hashed: 1 } });
   if (plane("fill")) marks.push({ text: words.partial, look: { state: 2, hue: 0, text: "", part: 0.6 } });
   return [...hues, ...marks];
