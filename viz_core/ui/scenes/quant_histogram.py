@@ -68,7 +68,7 @@ def _film(context: Context, shown: Mapping[str, Moving]) -> Trace | None:
 def _unseen(context: Context, found: Mapping[str, Moving]) -> list[str]:
     """That a format has nothing to draw: no value of it has a finite place on the axis."""
     missing = [name for name, one in found.items() if not one.flow.counts.size]
-    return [context.t("quant.nothing_to_draw", names=context.t("quant.comma").join(missing))] if missing else []
+    return [context.t("quant.nothing_to_draw", names=context.listed(missing))] if missing else []
 
 
 def _numbers(one: Moving, name: str, ranked: bool) -> list[Number]:
