@@ -53,6 +53,17 @@ def test_values_stand_above_the_points_they_went_to() -> None:
     assert set(ticks["x"][3:]) >= {-0.25, 0.0}
 
 
+def test_lines_that_look_alike_share_their_traces() -> None:
+    """Fifty lines are a dozen traces, and every dot is where a line alone has it."""
+    rows = [Line(f"f{k}", [0.0, 1.0], [0.0, 1.0], hovers=("a", "b"), hue=HUES[k % 2]) for k in range(50)]
+    made = spec(slides(Look(), [0.1, 0.9], rows, Scale()))
+    grids, first, hollow, solid, second, other = made["data"]
+    assert [trace["mode"] for trace in (grids, first, second)] == ["lines"] * 3
+    assert hollow["x"] == [0.1, 0.9] * 50 and hollow["y"][::2] == [k - 0.26 for k in range(50)]
+    assert solid["y"] == [k for k in range(0, 50, 2) for _ in "ab"] and other["y"][0] == 1
+    assert len(hollow["customdata"]) == 100 and len(solid["customdata"]) == 50
+
+
 def test_a_dense_grid_is_thinned() -> None:
     made = spec(slides(Look(), [0.0, 1.0], [Line("fp16", np.linspace(0, 1, 60_000), [0.0, 1.0])], Scale()))
     assert len(made["data"][0]["x"]) < 1300

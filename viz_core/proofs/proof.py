@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 
@@ -35,3 +35,8 @@ def at_most(name: str, measured: float, tolerance: float, *also: bool, **params:
 def nothing_left(name: str) -> Proof:
     """The claim about no value at all: neither held nor broken."""
     return Proof(name, math.nan, math.nan, holds=False, empty=True)
+
+
+def of_all(proofs: Iterable[Proof]) -> Proof:
+    """One claim for several things: one that fails, else one about nothing, else the one with the largest measure."""
+    return min(proofs, key=lambda proof: (proof.holds, proof.empty, -proof.measured))

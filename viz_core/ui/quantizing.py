@@ -56,6 +56,12 @@ def row(data: Data, name: str) -> Row:
     return compare.row(tensor(data), found.before, found.after)
 
 
+@st.cache_data(max_entries=512, show_spinner=False)
+def points_proof(data: Data, name: str) -> Proof:
+    """Every value of the chosen tensor is a point of its block."""
+    return quantizers.on_points(pair(data, name).after)
+
+
 @st.cache_data(max_entries=32, show_spinner=False)
 def kurtosis(data: Data) -> float:
     """Excess kurtosis of the chosen tensor."""

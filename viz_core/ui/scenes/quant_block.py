@@ -10,8 +10,7 @@ from viz_core.figures.scales import Scale
 from viz_core.figures.slides import Line, slides
 from viz_core.figures.theme import HUES
 from viz_core.i18n import Problem
-from viz_core.proofs import Proof
-from viz_core.proofs.quantizers import on_points
+from viz_core.proofs.proof import of_all
 from viz_core.quantizers.registry import FAMILIES, FORMATS
 from viz_core.quantizers.snap import snapped
 from viz_core.ui import quantizing
@@ -45,18 +44,12 @@ def left(pair: Pair, at: int) -> int:
     return int(pair.after.layout.lengths()[block]) - start
 
 
-def decibels(context: Context, pair: Pair) -> float | None:
-    """SQNR of the tensor; None for a format that may not be ranked on it."""
-    data = chosen(context, few=True)
-    return quantizing.row(data, pair.name).errors.sqnr if ranked(pair.name, stored_as(data)) else None
-
-
-def line(context: Context, pair: Pair, at: int, count: int, k: int) -> Line:
-    """One format's number line with `count` values."""
+def line(context: Context, pair: Pair, sqnr: float | None, at: int, count: int, k: int) -> Line:
+    """One format's number line with `count` values; no SQNR of a format that may not be ranked."""
     places = [pair.after.layout.place(at + i) for i in range(count)]
     blocks = {number: snapped(pair.before, pair.after, number) for number, _ in places}
     found = [(blocks[number], i) for number, i in places]
-    bits, sqnr = f"{pair.after.bits_per_weight:.3g}", decibels(context, pair)
+    bits = f"{pair.after.bits_per_weight:.3g}"
     remark = context.t("quant.only_bits", bits=bits) + ("" if sqnr is None else f" · {units.decibels(sqnr)}")
     hovers = tuple(context.t("scene.quantization.block.hover", code=block.codes[i], formula=block.formula(i),
                              error=short(block.error[i])) for block, i in found)
@@ -75,28 +68,23 @@ def build(context: Context) -> View:
     at = context.values["block"] * PER % min(p.before.size for p in pairs)
     count = min(SHOWN, *(left(p, at) for p in pairs))
     values = pairs[0].before.reshape(-1)[at : at + count]
-    figure = slides(context.look, values, [line(context, p, at, count, k) for k, p in enumerate(pairs)],
+    rows, before = {p.name: quantizing.row(data, p.name) for p in pairs}, stored_as(data)
+    sqnr = {name: row.errors.sqnr if ranked(name, before) else None for name, row in rows.items()}
+    figure = slides(context.look, values, [line(context, p, sqnr[p.name], at, count, k) for k, p in enumerate(pairs)],
                     Scale(context.t("quant.value")))
-    rows = {p.name: quantizing.row(data, p.name) for p in pairs}
     return View(
         plates=(Plate(figure),),
         notice=notice(context, few=True, name=tuple(rows),
                       also=(*too_small(context, data, names), *losses(context, rows))),
         numbers=tuple(Number("quant_bits", f"{p.after.bits_per_weight:.4g}", {"name": p.name}) for p in named(pairs)),
-        proofs=(of_all([on_points(p.after) for p in pairs]), quantizing.ggml_proof()),
+        proofs=(of_all([quantizing.points_proof(data, p.name) for p in pairs]), quantizing.ggml_proof()),
         question=Question(("4.0", "4.25", "4.5"), 2) if "Q4_0" in rows else None,
         facts={"drawn": count, "n": units.count(pairs[0].before.size),
                "shown": "\n- ".join(remarks(context, pairs, at))},
         table={"format": [p.name for p in pairs],
                "bits a weight": [round(p.after.bits_per_weight, 4) for p in pairs],
-               "SQNR dB": [None if rows[p.name].lost else decibels(context, p) for p in pairs]},
+               "SQNR dB": [None if rows[p.name].lost else sqnr[p.name] for p in pairs]},
     )
-
-
-def of_all(proofs: list[Proof]) -> Proof:
-    """The claim for all formats: one that fails, else one that is about nothing, else the one with the largest measure.
-    """
-    return min(proofs, key=lambda proof: (proof.holds, proof.empty, -proof.measured))
 
 
 def named(pairs: list[Pair]) -> list[Pair]:

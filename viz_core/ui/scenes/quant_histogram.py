@@ -7,8 +7,7 @@ from dataclasses import replace
 
 from viz_core import units
 from viz_core.figures.scales import Spacing
-from viz_core.proofs import Proof
-from viz_core.proofs.quantizers import on_points
+from viz_core.proofs.proof import of_all
 from viz_core.quantizers.compare import Row
 from viz_core.trace import Text, Trace
 from viz_core.ui import quantizing
@@ -49,7 +48,7 @@ def build(context: Context) -> View:
             *(number for name in names for number in _numbers(found[name], name, name in measured)),
             Number("quant_kurtosis", units.fixed(quantizing.kurtosis(data))),
         ),
-        proofs=(weakest([on_points(one.pair.after) for one in found.values()]),),
+        proofs=(of_all([quantizing.points_proof(data, name) for name in names]),),
         facts={"name": " / ".join(names), "share": units.percent(SHARE, 1),
                "zeroed": " / ".join(_zeroed(one) for one in found.values()),
                "clipped": " / ".join(_clipped(one) for one in found.values())},
@@ -88,12 +87,6 @@ def _zeroed(one: Moving) -> str:
 
 def _clipped(one: Moving) -> str:
     return units.count(int(one.clipped.sum()))
-
-
-def weakest(proofs: list[Proof]) -> Proof:
-    """The claim for all of them: the first that fails, else the one with the largest measure, else one on nothing."""
-    told = [proof for proof in proofs if not proof.empty]
-    return min(told or proofs[:1], key=lambda proof: (proof.holds, -proof.measured))
 
 
 def _errors(rows: list[Row]) -> dict[str, list[object]]:
