@@ -187,8 +187,13 @@ def test_where_every_scale_overflows_nothing_moves_and_that_is_said(upload: Any)
     values = upload("w.npy", npy((NORMAL * 1e30).astype(np.float32)))
     view = scene.build(context(scene, "en", **values))
     assert view.trace is None and "In Q4_0 no weight has a place" in (view.notice or "")
+    assert "no weight is left" in str(view.facts["said"])
+    references = next(s for s in SCENES if s.id == "references")
+    assert "are lost" in (references.build(context(references, "en", **values, reference_format="Q4_0")).notice or "")
     both = scene.build(context(scene, "en", other="NF4", **values))
     assert both.trace is not None and [lane.label for lane in both.trace.lanes] == ["NF4"]
+    equal = scene.build(context(scene, "en", **upload("w.npy", npy(np.full((64, 64), 0.5, np.float32)))))
+    assert [number.value for number in equal.numbers if number.key == "quant_kurtosis"] == ["–"]
 
 
 def test_no_file_yet_shows_a_sample() -> None:

@@ -54,19 +54,23 @@ class Flow:
 
 
 def flow(
-    before: ArrayLike, after: ArrayLike, marked: ArrayLike, sight: tuple[float, float], points: ArrayLike = ()
-) -> Flow:
+    before: ArrayLike, after: ArrayLike, marked: ArrayLike, sight: tuple[float, float], points: ArrayLike = (),
+    common: bool = False,
+) -> Flow:  # fmt: skip
     """Counts pairs of values, (n,) each, that were finite and in `sight` before; `points` are where values may go.
 
-    Bins are equal, and as fine as the distance of neighbouring points allows.
+    Bins are equal, and as fine as the distance of neighbouring points allows. Where `sight` is the `common` axis of
+    several flows, it is kept as it is, and values that leave it are not counted.
     """
     old, new = (np.asarray(side, np.float64).ravel() for side in (before, after))
     mark = np.asarray(marked, bool).ravel()
     kept = np.isfinite(old) & np.isfinite(new) & (old >= sight[0]) & (old <= sight[1])
-    low, high = _ends(sight, new[kept])
+    if common:
+        kept &= (new >= sight[0]) & (new <= sight[1])
+    low, high = sight if common else _ends(sight, new[kept])
     goals = np.unique(np.concatenate([new[kept], np.asarray(points, np.float64).ravel()]))
     goals = goals[(goals >= low) & (goals <= high)]
-    bins = _bins(goals, high - low)
+    bins = 0 if common and not np.size(points) else _bins(goals, high - low)
     merged, bins = bins == 0, bins or COARSE
     edges = np.linspace(low, high, bins + 1)
     if merged:

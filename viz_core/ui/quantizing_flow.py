@@ -130,7 +130,7 @@ def sight(want: Asked, name: str) -> tuple[float, float]:
 
 @st.cache_resource(max_entries=16, show_spinner=False)
 def moving(want: Asked, name: str, ends: tuple[float, float] | None = None) -> Moving:
-    """The asked weights in the format of that name, on an axis between `ends` (else its own)."""
+    """The asked weights in the format of that name, on an axis between `ends` that it shares (else its own)."""
     pair = quantizing.pair(want.data, name)
     at = np.arange(want.start, want.start + want.count)
     before, after = _sides(want, pair)
@@ -139,7 +139,7 @@ def moving(want: Asked, name: str, ends: tuple[float, float] | None = None) -> M
     points = {"steps": pair.after.format.grid.levels, "weights": np.zeros(0)}.get(want.view)
     if points is None:
         points = pair.after.points(pair.after.layout.place(want.start)[0])
-    found = flow(before, after, clipped, ends or sight(want, name), points)
+    found = flow(before, after, clipped, ends or sight(want, name), points, common=ends is not None)
     return Moving(pair, want.view, at, before, after, error, clipped, points, found)
 
 

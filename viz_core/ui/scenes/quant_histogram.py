@@ -13,9 +13,9 @@ from viz_core.trace import Text, Trace
 from viz_core.ui import quantizing
 from viz_core.ui.params import Choice, Switch
 from viz_core.ui.quantizing import BLOCK, FORMAT, NAMES
-from viz_core.ui.quantizing_data import DATA, chosen, notice, ranked, stored_as
-from viz_core.ui.quantizing_film import film
-from viz_core.ui.quantizing_flow import SHARE, VIEWS, Moving, asked, moving, sight
+from viz_core.ui.quantizing_data import DATA, Data, chosen, notice, ranked, stored_as
+from viz_core.ui.quantizing_film import TEXT, film
+from viz_core.ui.quantizing_flow import SHARE, VIEWS, Moving, asked, moving
 from viz_core.ui.quantizing_lost import cell, losses
 from viz_core.ui.scene import Context, Number, Scene, View
 
@@ -27,8 +27,11 @@ UNITS = {"steps": "quant.scaled", "weights": "quant.value", "block": "quant.valu
 def shown(context: Context, names: Sequence[str]) -> dict[str, Moving]:
     """The asked view of each format; both on one axis, but in steps, where each has its own unit."""
     want = asked(chosen(context), names, context.values["view"], context.values["block"])
-    ends = [sight(want, name) for name in names]
-    common = None if want.view == "steps" else (min(low for low, _ in ends), max(high for _, high in ends))
+    alone = {name: moving(want, name) for name in names}
+    if want.view == "steps" or len(names) == 1:
+        return alone
+    ends = [one.flow.edges[[0, -1]].tolist() for one in alone.values()]
+    common = min(low for low, _ in ends), max(high for _, high in ends)
     return {name: moving(want, name, common) for name in names}
 
 
@@ -46,14 +49,19 @@ def build(context: Context) -> View:
         notice=notice(context, name=names, also=[*losses(context, rows), *_unseen(context, found)]),
         numbers=(
             *(number for name in names for number in _numbers(found[name], name, name in measured)),
-            Number("quant_kurtosis", units.fixed(quantizing.kurtosis(data))),
+            Number("quant_kurtosis", _kurtosis(data)),
         ),
         proofs=(of_all([quantizing.points_proof(data, name) for name in names]),),
-        facts={"name": " / ".join(names), "share": units.percent(SHARE, 1),
-               "zeroed": " / ".join(_zeroed(one) for one in found.values()),
-               "clipped": " / ".join(_clipped(one) for one in found.values())},
+        facts={"share": units.percent(SHARE, 1), "said": _said(context, found, trace is not None)},
         table={"format": measured, **_errors([rows[name] for name in measured])},
     )
+
+
+def _said(context: Context, found: Mapping[str, Moving], moves: bool) -> str:
+    """What became of the weights."""
+    zeroed, clipped = (" / ".join(said(one) for one in found.values()) for said in (_zeroed, _clipped))
+    key = f"{TEXT}.snaps" if moves else f"{TEXT}.nothing_moves"
+    return context.t(key, name=" / ".join(found), zeroed=zeroed, clipped=clipped)
 
 
 def _film(context: Context, shown: Mapping[str, Moving]) -> Trace | None:
@@ -83,6 +91,12 @@ def _numbers(one: Moving, name: str, ranked: bool) -> list[Number]:
 def _zeroed(one: Moving) -> str:
     """The share of the weights that became zero."""
     return units.percent(one.zeroed / one.at.size, 1)
+
+
+def _kurtosis(data: Data) -> str:
+    """Excess kurtosis, which equal values have not."""
+    x = quantizing.tensor(data)
+    return units.fixed(quantizing.kurtosis(data)) if x.min() < x.max() else "–"
 
 
 def _clipped(one: Moving) -> str:

@@ -15,8 +15,10 @@ from viz_core.proofs.quantizers import as_references
 from viz_core.quantizers.references import NAMES, SETTINGS, Settings, Turned, own, saturated, turned, who
 from viz_core.quantizers.references import Switch as Turn
 from viz_core.quantizers.registry import FORMATS
+from viz_core.ui import quantizing
 from viz_core.ui.params import Choice, Switch
 from viz_core.ui.quantizing_data import DATA, chosen, notice, ranked, seen, stored_as
+from viz_core.ui.quantizing_lost import losses
 from viz_core.ui.quantizing_references import beyond, cast, ties, under
 from viz_core.ui.scene import Context, Number, Plate, Scene, View
 
@@ -122,13 +124,14 @@ def build(context: Context) -> View:
     before, after = measured(context, ()), measured(context, other)
     moved = measured(context, other, rounded=True).elsewhere
     pair = " → ".join((units.decibels(before.sqnr).removesuffix(" dB"), units.decibels(after.sqnr)))
+    turned_by = "sqnr" if asked(context) else "strongest"
     turns = context.listed(named(context, *one) for one in other) if len(other) == 1 else context.t("quant.these_turns")
     key = ("in_db" if quality(context) else "in_share") if after.elsewhere else "when_rounded" if moved else "in_none"
     return View(
         plates=tuple((bar_plate if of in ("rule", "seen") else slide_plate)(context, of) for of in mine),
-        notice=notice(context, name=name),
+        notice=notice(context, name=name, also=losses(context, {name: quantizing.row(chosen(context), name)})),
         numbers=(
-            *([Number("quant_reference_sqnr", pair, {"name": name})] if quality(context) else []),
+            *([Number(f"quant_reference_{turned_by}", pair, {"name": name})] if quality(context) else []),
             Number("quant_elsewhere", f"{units.count(after.elsewhere)} / {units.count(size)}"),
             Number("quant_elsewhere_rounded", units.percent(moved / size, 2)),
         ),
