@@ -93,11 +93,12 @@ def test_two_formats_sweep_together() -> None:
 def test_two_formats_show_the_same_weights_of_a_block_on_one_axis(other: str, block: int) -> None:
     want = asked(DATA, ["Q4_0", other], "block", block)
     trace, _ = film(other=other, view="block", block=block)
-    assert 0 < want.count <= 32 and want.start == 32 * block
+    assert (want.start, want.count) == (32 * block, 16 if other == "Q6_K" else 32)
     for name in ("Q4_0", other):
         one = moving(want, name)
         layout = one.pair.after.layout
-        assert len({layout.place(int(at))[0] for at in one.at}) == 1, "one block, one set of points"
+        blocks = {layout.place(int(at))[0] for at in one.at}
+        assert len({one.pair.after.points(number).tobytes() for number in blocks}) == 1, "one set of points"
         assert np.array_equal(one.before, quantizing.tensor(DATA).reshape(-1)[want.start : want.start + want.count])
     first, second = (lane.bars for lane in trace.lanes)
     assert first is not None and second is not None and first.across == second.across
@@ -111,6 +112,14 @@ def test_all_weights_of_two_formats_have_one_axis_and_the_same_bars_before(one: 
     assert (first.across, first.up) == (second.across, second.up)
     apart = np.abs(np.array(first.outline)[:, 3] - np.array(second.outline)[:, 3])
     assert apart.max() <= 12, "but for the few values that one of them moves out of sight"
+
+
+@pytest.mark.parametrize("name", ["E4M3", "FP16", "BF16", "E2M1"])
+def test_a_cast_has_one_block_for_all(name: str) -> None:
+    size = quantizing.tensor(DATA).size
+    assert (asked(DATA, [name], "block", 7).start, asked(DATA, [name], "block", 7).count) == (0, size)
+    both = asked(DATA, [name, "Q4_0"], "block", 7)
+    assert (both.start, both.count) == (224, 32), "the block is that of the format which has blocks"
 
 
 def test_the_numbers_of_a_block_are_its_own() -> None:

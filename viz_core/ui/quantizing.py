@@ -56,6 +56,14 @@ def row(data: Data, name: str) -> Row:
     return compare.row(tensor(data), found.before, found.after)
 
 
+def rest(pair: Pair, at: int) -> int:
+    """How many values from number `at` on have the same points: the rest of its block, or of all where none scales."""
+    if pair.after.scale is None:
+        return pair.before.size - at
+    block, start = pair.after.layout.place(at)
+    return int(pair.after.layout.lengths()[block]) - start
+
+
 @st.cache_data(max_entries=512, show_spinner=False)
 def points_proof(data: Data, name: str) -> Proof:
     """Every value of the chosen tensor is a point of its block."""

@@ -99,33 +99,16 @@ class Asked:
 
 
 def asked(data: Data, names: Sequence[str], view: str, block: int) -> Asked:
-    """All weights; or as many as lie in block number `block` (of those there are) of the first format, and in one
-    block of each other format, so that all show the same weights.
+    """All weights; or as many as lie in block number `block` (of those there are) of the first format that has blocks,
+    and in one block of each other, so that all show the same weights. A cast has the same points for all.
     """
     pairs = [quantizing.pair(data, name) for name in names]
-    if view != "block":
+    layout = next((pair.after.layout for pair in pairs if pair.after.scale is not None), None)
+    if view != "block" or layout is None:
         return Asked(data, view, 0, min(pair.before.size for pair in pairs))
-    layout = pairs[0].after.layout
     row, within = divmod(block % layout.count, layout.per_row)
     start = row * layout.width + within * layout.block
-    return Asked(data, view, start, min(_rest(pair, start) for pair in pairs))
-
-
-def _rest(pair: Pair, start: int) -> int:
-    """How many weights the block of weight number `start` holds from there on."""
-    number, within = pair.after.layout.place(start)
-    return int(pair.after.layout.lengths()[number]) - within
-
-
-@st.cache_data(max_entries=64, show_spinner=False)
-def sight(want: Asked, name: str) -> tuple[float, float]:
-    """The ends of one format's axis: the middle of the weights, all of a block, and where those in sight go."""
-    before, after = _sides(want, quantizing.pair(want.data, name))
-    low, high = _middle(before if want.view == "steps" else quantizing.pair(want.data, name).before)
-    if want.view == "block":
-        low, high = min(low, float(before.min())), max(high, float(before.max()))
-    ends = after[np.isfinite(after) & (before >= low) & (before <= high)]
-    return min(low, float(ends.min(initial=low))), max(high, float(ends.max(initial=high)))
+    return Asked(data, view, start, min(quantizing.rest(pair, start) for pair in pairs))
 
 
 @st.cache_resource(max_entries=16, show_spinner=False)
@@ -139,7 +122,8 @@ def moving(want: Asked, name: str, ends: tuple[float, float] | None = None) -> M
     points = {"steps": pair.after.format.grid.levels, "weights": np.zeros(0)}.get(want.view)
     if points is None:
         points = pair.after.points(pair.after.layout.place(want.start)[0])
-    found = flow(before, after, clipped, ends or sight(want, name), points, common=ends is not None)
+    sight = ends or _sight(want, pair, before)
+    found = flow(before, after, clipped, sight, points, common=ends is not None)
     return Moving(pair, want.view, at, before, after, error, clipped, points, found)
 
 
@@ -148,6 +132,12 @@ def _sides(want: Asked, pair: Pair) -> tuple[np.ndarray, np.ndarray]:
     sides = _in_steps(pair) if want.view == "steps" else (pair.before.reshape(-1), pair.after.values.reshape(-1))
     before, after = (side[want.start : want.start + want.count] for side in sides)
     return before, after
+
+
+def _sight(want: Asked, pair: Pair, before: np.ndarray) -> tuple[float, float]:
+    """Which weights are in sight: those in the middle of the tensor, and all of a block."""
+    low, high = _middle(before if want.view == "steps" else pair.before)
+    return (min(low, float(before.min())), max(high, float(before.max()))) if want.view == "block" else (low, high)
 
 
 def _in_steps(pair: Pair) -> tuple[np.ndarray, np.ndarray]:

@@ -36,14 +36,6 @@ def short(value: float) -> str:
     return f"{value:.3g}".replace("-", "−").replace("inf", "∞")
 
 
-def left(pair: Pair, at: int) -> int:
-    """How many values from number `at` on have the same points: the rest of its block, or of all where none scales."""
-    if pair.after.scale is None:
-        return pair.before.size - at
-    block, start = pair.after.layout.place(at)
-    return int(pair.after.layout.lengths()[block]) - start
-
-
 def line(context: Context, pair: Pair, sqnr: float | None, at: int, count: int, k: int) -> Line:
     """One format's number line with `count` values; no SQNR of a format that may not be ranked."""
     places = [pair.after.layout.place(at + i) for i in range(count)]
@@ -66,7 +58,7 @@ def build(context: Context) -> View:
         least = min(FORMATS[name].multiple for name in names)
         raise Problem("quantizers_small", values=quantizing.tensor(data).size, least=least)
     at = context.values["block"] * PER % min(p.before.size for p in pairs)
-    count = min(SHOWN, *(left(p, at) for p in pairs))
+    count = min(SHOWN, *(quantizing.rest(p, at) for p in pairs))
     values = pairs[0].before.reshape(-1)[at : at + count]
     rows, before = {p.name: quantizing.row(data, p.name) for p in pairs}, stored_as(data)
     sqnr = {name: row.errors.sqnr if ranked(name, before) else None for name, row in rows.items()}
